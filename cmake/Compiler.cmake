@@ -1,0 +1,26 @@
+# Compiler flags, ccache and sanitizers, the same for every target.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # A precompiled header is only cached when ccache may ignore its defines.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # g++ 12 warns about its own std::string here (GCC bug 105329, 105651).
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict> $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
+if(TARE_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(TARE_SANITIZE)
+  add_compile_options(-fsanitize=${TARE_SANITIZE})
+  add_link_options(-fsanitize=${TARE_SANITIZE})
+endif()
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-Wl,--gc-sections)

@@ -1,0 +1,152 @@
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace tare::file {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Owns one descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd < 0 ? 0 : ::close(fd);
+  }
+
+ private:
+  int fd_;
+};
+
+Error write_error(const fs::path& path, int error) {
+  return Error(ErrorCode::failed, "cannot write " + path.string(), errno_text(error));
+}
+
+void write_all(int fd, std::string_view content, const fs::path& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw write_error(path, errno);
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void write_in_place(const fs::path& path, std::string_view content) {
+  Descriptor out(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
+  if (out.get() < 0) throw write_error(path, errno);
+  write_all(out.get(), content, path);
+}
+
+}  // namespace
+
+std::string read(const fs::path& path, std::uintmax_t limit) {
+  const auto fail = [&](const std::string& why) -> Error {
+    return Error(ErrorCode::input, "cannot read " + path.string(), why);
+  };
+  Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) throw fail(errno_text(errno));
+  struct stat facts {};
+  if (::fstat(in.get(), &facts) != 0) throw fail(errno_text(errno));
+  if (S_ISDIR(facts.st_mode)) throw fail("it is a folder");
+  if (S_ISREG(facts.st_mode) && static_cast<std::uintmax_t>(facts.st_size) > limit) {
+    throw fail("it has " + std::to_string(facts.st_size) + " bytes, the limit is " + std::to_string(limit));
+  }
+  std::string content;
+  content.reserve(static_cast<std::size_t>(facts.st_size));
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(in.get(), block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw fail(errno_text(errno));
+    if (n == 0) return content;
+    content.append(block, static_cast<std::size_t>(n));
+    if (content.size() > limit) throw fail("it is larger than " + std::to_string(limit) + " bytes");
+  }
+}
+
+void write_atomically(const fs::path& path, std::string_view content) {
+  std::error_code status;
+  const fs::path target = fs::is_symlink(path, status) ? fs::weakly_canonical(path, status) : path;
+  if (fs::exists(target, status) && !fs::is_regular_file(target, status)) {
+    if (fs::is_directory(target, status)) throw write_error(path, EISDIR);
+    return write_in_place(target, content);
+  }
+  if (target.has_parent_path()) {
+    fs::create_directories(target.parent_path(), status);
+    if (status) throw write_error(path, status.value());
+  }
+  std::string temporary = target.string() + ".XXXXXX";
+  Descriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (out.get() < 0) throw write_error(path, errno);
+  try {
+    write_all(out.get(), content, path);
+    // mkostemp makes a private file; the result should look like any other file of this user.
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    if (::fchmod(out.get(), 0666 & ~mask) != 0 || ::fsync(out.get()) != 0 || out.close() != 0 ||
+        ::rename(temporary.c_str(), target.c_str()) != 0) {
+      throw write_error(path, errno);
+    }
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+TemporaryFolder::TemporaryFolder(std::string_view prefix) {
+  const char* base = std::getenv("TMPDIR");
+  std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / prefix).string() + "-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorCode::failed, "cannot make a temporary folder", name + ": " + errno_text(errno));
+  }
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+fs::path cache_folder() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "tare";
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr && *home != '\0' ? home : "/root") / ".cache" / "tare";
+}
+
+namespace {
+fs::path prefix() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return self.parent_path().parent_path();
+}
+}  // namespace
+
+fs::path lib_folder() { return prefix() / "lib" / "tare"; }
+fs::path share_folder() { return prefix() / "share" / "tare"; }
+
+fs::path find_program(std::string_view name) {
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : text::split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    std::error_code error;
+    if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+}  // namespace tare::file
