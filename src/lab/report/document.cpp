@@ -1,0 +1,59 @@
+#include "lab/report/document.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+
+namespace tare::report {
+namespace {
+
+void check_parallel(const Document& document, std::string_view source) {
+  for (std::size_t i = 0; i < document.rows.size(); ++i) {
+    for (const auto& [name, metric] : document.rows[i].metrics) {
+      const std::size_t n = metric.samples.size();
+      if (metric.round.size() == n && metric.process.size() == n && metric.at_ms.size() == n &&
+          metric.outcome.size() == n && metric.error.size() == n) {
+        continue;
+      }
+      throw Error(ErrorCode::input, fmt::format("{}: rows[{}].metrics.{}", source, i, name),
+                  "samples, round, process, atMs, outcome and error differ in length");
+    }
+  }
+}
+
+}  // namespace
+
+const Row* find_row(const Document& document, std::string_view row, std::string_view target) {
+  const auto found = std::find_if(document.rows.begin(), document.rows.end(),
+                                  [&](const Row& r) { return r.row == row && r.target == target; });
+  return found == document.rows.end() ? nullptr : &*found;
+}
+
+std::string to_json(const Document& document) { return json::pretty(document); }
+
+Document from_json(std::string_view text, std::string_view source) {
+  const json::Value value = json::parse(text, source);
+  const json::Object* object = value.if_object();
+  const json::Value* schema = object != nullptr ? object->if_contains("schema") : nullptr;
+  if (schema == nullptr || !schema->is_string()) {
+    throw Error(ErrorCode::input, fmt::format("{} is not a run document", source), "it has no \"schema\"");
+  }
+  const std::string_view name = schema->get_string();
+  if (name != schema_name) {
+    const bool newer = name.starts_with("tare.run.v");
+    throw Error(ErrorCode::input, fmt::format("{} has schema '{}'", source, name),
+                fmt::format("this version reads '{}'", schema_name),
+                newer ? "use the version of tare that wrote it" : "");
+  }
+  auto document = json::read<Document>(value, source);
+  check_parallel(document, source);
+  return document;
+}
+
+Document load(const std::filesystem::path& path) { return from_json(file::read(path), path.string()); }
+
+void save(const Document& document, const std::filesystem::path& path) {
+  file::write_atomically(path, to_json(document));
+}
+
+}  // namespace tare::report
