@@ -1,12 +1,12 @@
 #include "base/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -60,7 +60,7 @@ std::string read(const fs::path& path, std::uintmax_t limit) {
   };
   Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw fail(errno_text(errno));
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(in.get(), &facts) != 0) throw fail(errno_text(errno));
   if (S_ISDIR(facts.st_mode)) throw fail("it is a folder");
   if (S_ISREG(facts.st_mode) && static_cast<std::uintmax_t>(facts.st_size) > limit) {
@@ -110,7 +110,8 @@ void write_atomically(const fs::path& path, std::string_view content) {
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {
   const char* base = std::getenv("TMPDIR");
-  std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / prefix).string() + "-XXXXXX";
+  std::string name =
+      (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / prefix).string() + "-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
     throw Error(ErrorCode::failed, "cannot make a temporary folder", name + ": " + errno_text(errno));
   }
@@ -123,7 +124,8 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 fs::path cache_folder() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "tare";
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/')
+    return fs::path(xdg) / "tare";
   const char* home = std::getenv("HOME");
   return fs::path(home != nullptr && *home != '\0' ? home : "/root") / ".cache" / "tare";
 }
@@ -136,8 +138,12 @@ fs::path prefix() {
 }
 }  // namespace
 
-fs::path lib_folder() { return prefix() / "lib" / "tare"; }
-fs::path share_folder() { return prefix() / "share" / "tare"; }
+fs::path lib_folder() {
+  return prefix() / "lib" / "tare";
+}
+fs::path share_folder() {
+  return prefix() / "share" / "tare";
+}
 
 fs::path find_program(std::string_view name) {
   const char* path = std::getenv("PATH");

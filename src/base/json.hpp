@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -85,6 +86,10 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 template <class T>
+struct IsArray : std::false_type {};
+template <class T, std::size_t N>
+struct IsArray<std::array<T, N>> : std::true_type {};
+template <class T>
 struct IsMap : std::false_type {};
 template <class T>
 struct IsMap<std::map<std::string, T>> : std::true_type {};
@@ -93,7 +98,8 @@ template <class T>
 inline constexpr bool is_described_struct =
     boost::describe::has_describe_members<T>::value && !std::is_union_v<T>;
 template <class T>
-inline constexpr bool is_scalar = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
+inline constexpr bool is_scalar =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 
 template <class T>
 constexpr bool is_scalar_element() {
@@ -124,7 +130,7 @@ void write(Writer& writer, const T& value) {
     writer.integer(static_cast<std::uint64_t>(value));
   } else if constexpr (std::is_same_v<T, std::string>) {
     writer.string(value);
-  } else if constexpr (IsVector<T>::value) {
+  } else if constexpr (IsVector<T>::value || IsArray<T>::value) {
     writer.begin_array(is_scalar_element<typename T::value_type>());
     for (const auto& item : value) {
       writer.element();
@@ -141,11 +147,12 @@ void write(Writer& writer, const T& value) {
   } else {
     static_assert(is_described_struct<T>, "describe this struct with BOOST_DESCRIBE_STRUCT");
     writer.begin_object();
-    boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) {
-      static const std::string name = camel(member.name);
-      writer.key(name);
-      write(writer, value.*member.pointer);
-    });
+    boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+        [&](auto member) {
+          static const std::string name = camel(member.name);
+          writer.key(name);
+          write(writer, value.*member.pointer);
+        });
     writer.end_object();
   }
 }
@@ -154,8 +161,12 @@ void write(Writer& writer, const T& value) {
 class Path {
  public:
   explicit Path(std::string_view source) : text_(source) {}
-  Path member(std::string_view name) const { return Path(*this, (has_steps_ ? "." : ": ") + std::string(name)); }
-  Path element(std::size_t index) const { return Path(*this, (has_steps_ ? "[" : ": [") + std::to_string(index) + "]"); }
+  Path member(std::string_view name) const {
+    return Path(*this, (has_steps_ ? "." : ": ") + std::string(name));
+  }
+  Path element(std::size_t index) const {
+    return Path(*this, (has_steps_ ? "[" : ": [") + std::to_string(index) + "]");
+  }
   [[noreturn]] void fail(std::string_view problem) const {
     throw Error(ErrorCode::input, text_, std::string(problem));
   }
@@ -177,16 +188,17 @@ T read_struct(const Value& value, const Path& path, Unknown unknown) {
   if (object == nullptr) path.fail(fmt::format("expected an object, got {}", kind_name(value)));
   T result{};
   std::size_t known = 0;
-  boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) {
-    static const std::string name = camel(member.name);
-    using Member = std::remove_cvref_t<decltype(result.*member.pointer)>;
-    if (const Value* found = object->if_contains(name)) {
-      ++known;
-      result.*member.pointer = read<Member>(*found, path.member(name), unknown);
-    } else if constexpr (!IsOptional<Member>::value) {
-      path.member(name).fail("missing");
-    }
-  });
+  boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+      [&](auto member) {
+        static const std::string name = camel(member.name);
+        using Member = std::remove_cvref_t<decltype(result.*member.pointer)>;
+        if (const Value* found = object->if_contains(name)) {
+          ++known;
+          result.*member.pointer = read<Member>(*found, path.member(name), unknown);
+        } else if constexpr (!IsOptional<Member>::value) {
+          path.member(name).fail("missing");
+        }
+      });
   if (unknown == Unknown::refuse && known != object->size()) {
     for (const auto& entry : *object) {
       bool found = false;
@@ -222,7 +234,8 @@ T read(const Value& value, const Path& path, Unknown unknown) {
   } else if constexpr (std::is_integral_v<T>) {
     boost::json::error_code error;
     const T number = value.is_number() ? value.to_number<T>(error) : T{};
-    if (!value.is_number() || error) path.fail(fmt::format("expected a whole number, got {}", kind_name(value)));
+    if (!value.is_number() || error)
+      path.fail(fmt::format("expected a whole number, got {}", kind_name(value)));
     return number;
   } else if constexpr (std::is_same_v<T, std::string>) {
     const boost::json::string* text = value.if_string();
@@ -249,13 +262,25 @@ T read(const Value& value, const Path& path, Unknown unknown) {
       result.push_back(read<typename T::value_type>(item, path.element(i), unknown));
     }
     return result;
+  } else if constexpr (IsArray<T>::value) {
+    const Array* array = value.if_array();
+    if (array == nullptr) path.fail(fmt::format("expected an array, got {}", kind_name(value)));
+    T result{};
+    if (array->size() != result.size()) {
+      path.fail(fmt::format("expected {} elements, got {}", result.size(), array->size()));
+    }
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i] = read<typename T::value_type>((*array)[i], path.element(i), unknown);
+    }
+    return result;
   } else if constexpr (IsMap<T>::value) {
     const Object* object = value.if_object();
     if (object == nullptr) path.fail(fmt::format("expected an object, got {}", kind_name(value)));
     T result;
     for (const auto& entry : *object) {
-      result.emplace(std::string(entry.key()),
-                     read<typename T::mapped_type>(entry.value(), path.member(std::string_view(entry.key())), unknown));
+      result.emplace(
+          std::string(entry.key()),
+          read<typename T::mapped_type>(entry.value(), path.member(std::string_view(entry.key())), unknown));
     }
     return result;
   } else {

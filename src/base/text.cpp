@@ -42,7 +42,10 @@ std::string escape(std::string_view text, Controls controls) {
     const bool control = at.length == 1 && (at.code < 0x20 || at.code == 0x7F);
     if (at.length == 0 || (control && controls == Controls::escape)) {
       const auto byte = static_cast<unsigned char>(text.front());
-      out += byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : byte == '\r' ? "\\r" : fmt::format("\\x{:02x}", byte);
+      out += byte == '\n'   ? "\\n"
+             : byte == '\t' ? "\\t"
+             : byte == '\r' ? "\\r"
+                            : fmt::format("\\x{:02x}", byte);
       text.remove_prefix(1);
     } else {
       out += text.substr(0, at.length);
@@ -100,9 +103,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-std::string escape_bad_utf8(std::string_view text) { return escape(text, Controls::keep); }
+std::string escape_bad_utf8(std::string_view text) {
+  return escape(text, Controls::keep);
+}
 
-std::string one_line(std::string_view text) { return escape(text, Controls::escape); }
+std::string one_line(std::string_view text) {
+  return escape(text, Controls::escape);
+}
 
 std::string tail(std::string_view text, std::size_t lines, std::size_t bytes) {
   std::vector<std::string> kept;
