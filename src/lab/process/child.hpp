@@ -40,10 +40,10 @@ enum class EnvBase { inherit, empty };
 struct SpawnOptions {
   /// The program and its arguments. A name without a slash is looked up on this process's PATH; a path
   /// is taken relative to `cwd`.
-  std::vector<std::string> argv;
+  std::vector<std::string> argv{};
   EnvBase env_base = EnvBase::inherit;
-  std::map<std::string, std::string> env;
-  std::optional<std::string> cwd;
+  std::map<std::string, std::string> env{};
+  std::optional<std::string> cwd{};
   Stdio in = Stdio::null();
   Stdio out = Stdio::null();
   Stdio err = Stdio::null();
