@@ -79,33 +79,64 @@ std::string read(const fs::path& path, std::uintmax_t limit) {
   }
 }
 
-void write_atomically(const fs::path& path, std::string_view content) {
+namespace {
+
+/// Where a write to `path` really goes: the target of a link, in a folder that exists.
+struct Destination {
+  fs::path path;
+  bool in_place = false;
+};
+
+Destination destination_of(const fs::path& path) {
   std::error_code status;
   const fs::path target = fs::is_symlink(path, status) ? fs::weakly_canonical(path, status) : path;
-  if (fs::exists(target, status) && !fs::is_regular_file(target, status)) {
-    if (fs::is_directory(target, status)) throw write_error(path, EISDIR);
-    return write_in_place(target, content);
-  }
+  if (fs::is_directory(target, status)) throw write_error(path, EISDIR);
+  if (fs::exists(target, status) && !fs::is_regular_file(target, status)) return {target, true};
   if (target.has_parent_path()) {
     fs::create_directories(target.parent_path(), status);
     if (status) throw write_error(path, status.value());
   }
-  std::string temporary = target.string() + ".XXXXXX";
-  Descriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (out.get() < 0) throw write_error(path, errno);
-  try {
-    write_all(out.get(), content, path);
-    // mkostemp makes a private file; the result should look like any other file of this user.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    if (::fchmod(out.get(), 0666 & ~mask) != 0 || ::fsync(out.get()) != 0 || out.close() != 0 ||
-        ::rename(temporary.c_str(), target.c_str()) != 0) {
-      throw write_error(path, errno);
-    }
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+  return {target};
+}
+
+/// A new file beside `target`, and its descriptor. It is removed unless it is renamed.
+struct Temporary {
+  explicit Temporary(const fs::path& target)
+      : name(target.string() + ".XXXXXX"), out(::mkostemp(name.data(), O_CLOEXEC)) {}
+  ~Temporary() {
+    if (out.get() >= 0) ::unlink(name.c_str());
   }
+  std::string name;
+  Descriptor out;
+};
+
+}  // namespace
+
+void write_atomically(const fs::path& path, std::string_view content) {
+  const Destination to = destination_of(path);
+  if (to.in_place) return write_in_place(to.path, content);
+  Temporary temporary(to.path);
+  const int out = temporary.out.get();
+  if (out < 0) throw write_error(path, errno);
+  write_all(out, content, path);
+  // mkostemp makes a private file; the result should look like any other file of this user.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::fchmod(out, 0666 & ~mask) != 0 || ::fsync(out) != 0 ||
+      ::rename(temporary.name.c_str(), to.path.c_str()) != 0) {
+    throw write_error(path, errno);
+  }
+  temporary.out.close();
+}
+
+void check_writable(const fs::path& path) {
+  const Destination to = destination_of(path);
+  if (to.in_place) {
+    if (::access(to.path.c_str(), W_OK) != 0) throw write_error(path, errno);
+    return;
+  }
+  const Temporary probe(to.path);
+  if (probe.out.get() < 0) throw write_error(path, errno);
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {

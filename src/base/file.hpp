@@ -16,6 +16,10 @@ std::string read(const std::filesystem::path& path, std::uintmax_t limit = std::
 /// leaves the old file untouched and no temporary file behind.
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Throws the Error that write_atomically would throw now, as far as that can be known without writing:
+/// so that a long run does not end with a path that could never be written.
+void check_writable(const std::filesystem::path& path);
+
 /// A fresh folder under $TMPDIR (or /tmp), removed with all that is in it at the end of its scope.
 class TemporaryFolder {
  public:

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "lab/process/pidfd.hpp"
 #include "lab/process/poll.hpp"
 
 extern char** environ;
@@ -274,7 +274,7 @@ Child Command::launch(const posix_spawn_file_actions_t& actions) const {
   const int failure = ::posix_spawn(&pid, program_.c_str(), &actions, &attributes_, argv_pointers_.data(),
                                     env_pointers_.data());
   if (failure != 0) throw error(failure);
-  Fd pidfd(::pidfd_open(pid, 0));
+  Fd pidfd = open_pidfd(pid);
   if (!pidfd) {
     const int reason = errno;
     ::kill(-pid, SIGKILL);

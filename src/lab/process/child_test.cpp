@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 #include "base/file.hpp"
+#include "lab/process/pidfd.hpp"
 #include "lab/process/tree.hpp"
 
 namespace tare::process {
@@ -170,7 +170,7 @@ TEST(Child, the_end_of_its_scope_kills_the_group_and_reaps) {
     pollfd ready{child.out.get(), POLLIN, 0};
     ASSERT_EQ(::poll(&ready, 1, 20000), 1);
     ASSERT_GT(::read(child.out.get(), text, sizeof text - 1), 0);
-    grandchild = Fd(::pidfd_open(std::atoi(text), 0));
+    grandchild = open_pidfd(std::atoi(text));
     ASSERT_TRUE(grandchild);
   }
   EXPECT_EQ(::kill(pid, 0), -1) << "reaped";

@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/pidfd.h>
+
+#include "lab/process/pidfd.hpp"
 
 namespace tare::process {
 namespace {
@@ -28,7 +29,7 @@ RunOptions within(Nanoseconds time) {
 
 /// Whether the process is gone, or goes within a bound.
 bool is_gone(pid_t pid) {
-  const Fd pidfd(::pidfd_open(pid, 0));
+  const Fd pidfd = open_pidfd(pid);
   if (!pidfd) return true;
   pollfd entry{pidfd.get(), POLLIN, 0};
   return ::poll(&entry, 1, 20000) == 1;

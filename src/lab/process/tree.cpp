@@ -6,13 +6,13 @@
 #include <dirent.h>
 #include <map>
 
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "lab/process/fd.hpp"
+#include "lab/process/pidfd.hpp"
 #include "lab/process/poll.hpp"
 #include "lab/process/proc.hpp"
 
@@ -95,7 +95,7 @@ void read_sizes(TreeUsage& usage, std::span<const Stat> tree, TreeFields fields,
 
 /// A handle on the very process of a snapshot: not on a later one that got the same number.
 Fd open_same(const Stat& stat) {
-  Fd pidfd(::pidfd_open(stat.pid, 0));
+  Fd pidfd = open_pidfd(stat.pid);
   if (!pidfd) return {};
   const std::optional<Stat> current = proc::read_stat("/proc", stat.pid);
   if (!current || current->start_time != stat.start_time) return {};
@@ -151,13 +151,13 @@ std::size_t kill_tree(pid_t root) {
     for (const Stat& stat : proc::tree_of(proc::read_all("/proc"), root)) {
       if (stopped.contains(stat.pid) || stat.is_zombie()) continue;
       Fd pidfd = open_same(stat);
-      if (!pidfd || ::pidfd_send_signal(pidfd.get(), SIGSTOP, nullptr, 0) != 0) continue;
+      if (!pidfd || !signal_pidfd(pidfd, SIGSTOP)) continue;
       stopped.emplace(stat.pid, std::move(pidfd));
       ++fresh;
     }
     if (fresh == 0) break;
   }
-  for (const auto& [pid, pidfd] : stopped) ::pidfd_send_signal(pidfd.get(), SIGKILL, nullptr, 0);
+  for (const auto& [pid, pidfd] : stopped) signal_pidfd(pidfd, SIGKILL);
   return stopped.size();
 }
 
@@ -177,7 +177,7 @@ Strays reap_strays(std::span<const pid_t> keep, Instant deadline) {
       ++found;
       if (!stat.is_zombie()) strays.killed += kill_tree(stat.pid);
       // A child stays ours until we reap it, so its number cannot be another's.
-      Fd pidfd(::pidfd_open(stat.pid, 0));
+      Fd pidfd = open_pidfd(stat.pid);
       pollfd entry{pidfd.get(), POLLIN, 0};
       if (pidfd && poll_until({&entry, 1}, deadline) == 0) return strays;
       strays.reaped += reap(stat.pid, WNOHANG) ? 1 : 0;

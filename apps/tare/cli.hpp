@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "lab/report/terminal.hpp"
+
+/// The command line. Each subcommand is one file with one `add_…` function, which declares the flags and
+/// leaves what to do in `Context::action`; main runs it and turns its result into the exit code.
+namespace tare::cli {
+
+struct Context {
+  std::vector<std::string> command;  ///< as typed
+  SystemClock clock;
+  report::DescriptorTerminal err{2};  ///< tables, progress and messages; data goes to stdout
+  std::function<int()> action;
+};
+
+void add_spawn(CLI::App& app, Context& context);
+void add_all(CLI::App& app, Context& context);
+void add_targets(CLI::App& app, Context& context);
+void add_driver(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_completions(CLI::App& app, Context& context);
+
+/// An option that takes one text, kept apart from "not given". Given twice, it is an error.
+CLI::Option* add_text(CLI::App& app, const std::string& flag, std::optional<std::string>& value,
+                      const std::string& description, const std::string& placeholder);
+
+/// Writes to stdout. Throws Error(failed) when it can't take it (a closed pipe, a full disk).
+void write_stdout(std::string_view text);
+
+/// One line for a person on stderr.
+void complain(Context& context, const Error& error);
+
+}  // namespace tare::cli

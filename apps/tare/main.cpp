@@ -1,0 +1,121 @@
+#include <csignal>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cli.hpp"
+
+namespace {
+
+using tare::Error;
+using tare::ErrorCode;
+
+constexpr const char* description =
+    "Tare measures what an AI-agent runtime adds: the same operation on the bare machine, in plain Node.js\n"
+    "and inside the runtime, side by side in one run, with intervals, every sample checked.";
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  tare all --quick                              a first look, under 3 minutes\n"
+    "  tare spawn --targets native,node              what starting a process costs\n"
+    "  tare spawn --target mine=driver:./my_driver   your own runtime beside them\n"
+    "  tare doctor                                   is this machine fit to measure on?\n"
+    "\n"
+    "Exit codes: 0 measured, all held · 1 a measurement or an invariant failed · 2 bad command line, "
+    "configuration\n"
+    "or input file · 3 a budget failed · 4 a budget was inconclusive · 130, 143 interrupted, partial "
+    "document written";
+
+/// The deepest subcommand that was named: its help is the one to point at.
+const CLI::App* named(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands()) return named(*sub);
+  return &app;
+}
+
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
+}
+
+/// The library's message as the clause of one line: "--rows given twice".
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& at = *named(app);
+  const std::string help = fmt::format("see `{} --help`", full_name(at));
+  std::string what = error.what();
+  std::string hint = help;
+  if (error.get_name() == "ExtrasError") {
+    std::vector<std::string> known;
+    for (const CLI::App* sub : at.get_subcommands([](const CLI::App*) { return true; }))
+      known.push_back(sub->get_name());
+    for (const CLI::Option* option : at.get_options()) known.push_back("--" + option->get_single_name());
+    const std::vector<std::string> extras = app.remaining(true);
+    const std::string first = extras.empty() ? "" : extras.front();
+    what = fmt::format("unknown {} '{}'", first.starts_with("-") ? "flag" : "argument", first);
+    if (const auto near = tare::text::did_you_mean(first, known))
+      hint = fmt::format("did you mean '{}'? {}", *near, help);
+  } else if (error.get_name() == "ArgumentMismatch") {
+    what = what.substr(0, what.find(':')) +
+           (what.find("At Most") != std::string::npos ? " given more than once" : " needs a value");
+  }
+  return Error(ErrorCode::usage, what, "", hint);
+}
+
+int run(int argc, char** argv) {
+  tare::cli::Context context;
+  context.command.assign(argv, argv + argc);
+  if (!context.command.empty()) context.command.front() = "tare";
+
+  CLI::App app(description, "tare");
+  app.set_version_flag("--version",
+                       fmt::format("tare {} ({}, {})", tare::version(), tare::commit(), tare::build()));
+  app.footer(footer);
+  app.require_subcommand(0, 1);
+  tare::cli::add_all(app, context);
+  tare::cli::add_spawn(app, context);
+  tare::cli::add_targets(app, context);
+  tare::cli::add_driver(app, context);
+  tare::cli::add_doctor(app, context);
+  tare::cli::add_completions(app, context);
+
+  try {
+    app.parse(argc, argv);
+    if (!context.action) {
+      tare::cli::write_stdout(app.help());
+      return tare::exit_ok;
+    }
+    return context.action();
+  } catch (const CLI::CallForHelp&) {
+    tare::cli::write_stdout(named(app)->help());
+    return tare::exit_ok;
+  } catch (const CLI::CallForVersion& version) {
+    tare::cli::write_stdout(std::string(version.what()) + "\n");
+    return tare::exit_ok;
+  } catch (const CLI::ParseError& error) {
+    const Error line = usage_error(app, error);
+    tare::cli::complain(context, line);
+    return line.exit_code();
+  } catch (const Error& error) {
+    tare::cli::complain(context, error);
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    tare::cli::complain(context,
+                        Error(ErrorCode::failed, "an unexpected error", error.what(), "please report it"));
+    return tare::exit_failed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away is an error of write(), not the end of this program.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const Error& error) {
+    std::fputs((error.line() + "\n").c_str(), stderr);
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,118 @@
+#include "spawn_command.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/interrupt.hpp"
+#include "lab/bench/spawn/run.hpp"
+#include "lab/report/markdown.hpp"
+#include "lab/report/progress.hpp"
+#include "lab/report/run_table.hpp"
+
+namespace tare::cli {
+namespace {
+
+std::optional<std::string> environment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// Says after an interruption what is where and how to go on.
+std::string interrupted_line(const spawn::Result& result, const std::filesystem::path& output) {
+  return fmt::format("tare: interrupted {}; {} holds what was measured, `tare spawn --resume {}` goes on\n",
+                     result.position, output.string(), output.string());
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, OutputOptions& output) {
+  add_text(app, "--output", output.output, "Where the run document goes (default out/run.json)", "FILE");
+  add_text(app, "--markdown", output.markdown, "Also write the report as Markdown", "FILE");
+  app.add_flag("--json", output.json, "The run document on stdout, and nothing else there");
+}
+
+int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context& context) {
+  spawn::Request request;
+  request.command = context.command;
+  if (output.resume) {
+    request.before = report::load(*output.resume);
+    request.options = spawn::resumed_options(*request.before, raw, *output.resume);
+  } else {
+    request.options = spawn::resolve(raw, environment);
+  }
+  const std::filesystem::path path = output.output.value_or(output.resume.value_or("out/run.json"));
+  file::check_writable(path);
+  if (output.markdown) file::check_writable(*output.markdown);
+  request.save = [&](const report::Document& document) { report::save(document, path); };
+
+  const Interrupt interrupt;
+  report::Progress progress(context.err, context.clock);
+  const spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
+  progress.finish();
+
+  report::save(result.document, path);
+  const std::string json = output.json ? report::to_json(result.document) : "";
+  if (output.markdown) file::write_atomically(*output.markdown, report::markdown(result.document));
+  report::RenderOptions render{context.err.facts().width, context.err.facts().colour, path.string()};
+  context.err.write(report::render(result.document, render));
+  write_stdout(json);
+  if (result.signal) {
+    context.err.write(interrupted_line(result, path));
+    return *result.signal == SIGINT ? exit_interrupted : exit_terminated;
+  }
+  return result.document.invariants.ok ? exit_ok : exit_failed;
+}
+
+void add_spawn(CLI::App& app, Context& context) {
+  struct Flags {
+    spawn::RawOptions raw;
+    OutputOptions output;
+  };
+  auto flags = std::make_shared<Flags>();
+  spawn::RawOptions& raw = flags->raw;
+  CLI::App* spawn =
+      app.add_subcommand("spawn", "What does it cost to start, feed, wait for and reap a process?");
+  add_text(*spawn, "--targets", raw.targets, "Targets by name (default native,sh,node; see `tare targets`)",
+           "LIST");
+  spawn
+      ->add_option("--target", raw.extra_targets,
+                   "One more target: name=driver:COMMAND or name=cmd:COMMAND {script}")
+      ->type_name("NAME=KIND:COMMAND")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_text(*spawn, "--rows", raw.rows, "Only these rows, in this order (default: all)", "LIST");
+  add_text(*spawn, "--iterations", raw.iterations,
+           "Samples of each row and process, 1 to 100000 (default 200)", "N");
+  add_text(*spawn, "--warmup", raw.warmup, "Rounds before them that are no samples (default 20)", "N");
+  add_text(*spawn, "--processes", raw.processes, "Repeat each row in K fresh drivers (default 1)", "K");
+  add_text(*spawn, "--fanout", raw.fanout, "Processes at once, a row each (default 1,8,32)", "LIST");
+  add_text(*spawn, "--pin", raw.pin, "Run everything on this CPU", "CPU");
+  add_text(*spawn, "--seed", raw.seed, "Seed of the lane order and the nonces (default 42)", "N");
+  add_text(*spawn, "--timeout", raw.timeout, "Limit of one operation, 1 to 3600 (default 30)", "SECONDS");
+  add_text(*spawn, "--node", raw.node,
+           "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
+  spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, fan-out up to 8");
+  spawn->add_flag("--trace", raw.trace,
+                  "Also trace the life of a process, in a separate arm, where a target can");
+  add_output_options(*spawn, flags->output);
+  add_text(*spawn, "--resume", flags->output.resume, "Go on with an interrupted run", "FILE");
+  spawn->footer(
+      "Environment: BENCH_ITERATIONS, BENCH_WARMUP, BENCH_PROCESS_LIFECYCLE_TRACE=1,\n"
+      "BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS=1; a flag beats the environment.\n"
+      "\n"
+      "Examples:\n"
+      "  tare spawn --quick\n"
+      "  tare spawn --targets native,node --rows node_exit_1,fanout_8 --pin 1\n"
+      "  tare spawn --target 'docker=cmd:docker run --rm node:24 node -e {script}'\n"
+      "  tare spawn --target mine=driver:./my_driver --json > run.json\n"
+      "  tare spawn --resume out/run.json");
+  spawn->callback([flags, &context] {
+    context.action = [flags, &context] { return run_spawn(flags->raw, flags->output, context); };
+  });
+}
+
+}  // namespace tare::cli

@@ -1,0 +1,213 @@
+#include "lab/bench/spawn/options.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace tare::spawn {
+namespace {
+
+constexpr std::uint64_t quick_iterations = 20;
+constexpr std::uint64_t quick_warmup = 2;
+constexpr std::uint64_t quick_fanout = 8;
+
+struct Range {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+constexpr Range iterations_range{1, 100'000};
+constexpr Range warmup_range{0, 100'000};
+constexpr Range processes_range{1, 1'000};
+constexpr Range fanout_range{1, 1'000};
+constexpr Range timeout_range{1, 3'600};
+constexpr Range pin_range{0, 4'095};
+
+std::uint64_t number(std::string_view flag, std::string_view text, Range range) {
+  const std::optional<std::int64_t> value = text::to_int(text);
+  if (!value || *value < 0 || static_cast<std::uint64_t>(*value) < range.low ||
+      static_cast<std::uint64_t>(*value) > range.high) {
+    throw Error(ErrorCode::usage, fmt::format("{} must be {} to {}, got {}", flag, range.low, range.high,
+                                              text.empty() ? "nothing" : text));
+  }
+  return static_cast<std::uint64_t>(*value);
+}
+
+std::vector<std::string> list(std::string_view flag, std::string_view text) {
+  std::vector<std::string> items;
+  for (const std::string& part : text::split(text, ',')) {
+    const std::string item(text::trim(part));
+    if (item.empty()) throw Error(ErrorCode::usage, fmt::format("{} has an empty item in '{}'", flag, text));
+    if (std::find(items.begin(), items.end(), item) != items.end()) {
+      throw Error(ErrorCode::usage, fmt::format("{} names '{}' twice", flag, item));
+    }
+    items.push_back(item);
+  }
+  return items;
+}
+
+std::vector<std::uint64_t> fanout_list(std::string_view text) {
+  std::vector<std::uint64_t> values;
+  for (const std::string& item : list("--fanout", text)) {
+    const std::uint64_t value = number("--fanout", item, fanout_range);
+    if (std::find(values.begin(), values.end(), value) != values.end()) {
+      throw Error(ErrorCode::usage, fmt::format("--fanout names '{}' twice", value));
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::string name_of(std::string_view target) {
+  return std::string(target.substr(0, target.find('=')));
+}
+
+std::vector<std::string> target_list(const RawOptions& raw) {
+  std::vector<std::string> targets =
+      raw.targets ? list("--targets", *raw.targets) : std::vector<std::string>{"native", "sh", "node"};
+  for (const std::string& target : targets) {
+    if (target.find('=') != std::string::npos) {
+      throw Error(ErrorCode::usage, fmt::format("--targets takes names, got '{}'", target), "",
+                  fmt::format("add it with --target '{}'", target));
+    }
+  }
+  for (const std::string& extra : raw.extra_targets) {
+    if (extra.find('=') == std::string::npos) {
+      throw Error(ErrorCode::usage,
+                  fmt::format("--target must be name=driver:COMMAND or name=cmd:COMMAND, got '{}'", extra));
+    }
+    targets.push_back(extra);
+  }
+  std::set<std::string> names;
+  for (const std::string& target : targets) {
+    if (!names.insert(name_of(target)).second) {
+      throw Error(ErrorCode::usage, fmt::format("target '{}' is named twice", name_of(target)));
+    }
+  }
+  return targets;
+}
+
+std::vector<std::string> row_list(std::string_view text, const std::vector<std::uint64_t>& fanout) {
+  const std::vector<std::string> known = all_rows(fanout);
+  std::vector<std::string> rows = list("--rows", text);
+  for (const std::string& row : rows) {
+    if (std::find(known.begin(), known.end(), row) != known.end()) continue;
+    if (const auto n = fanout_of(row)) {
+      number("the n of " + row, std::to_string(*n), fanout_range);
+      continue;
+    }
+    const auto near = text::did_you_mean(row, known);
+    throw Error(ErrorCode::usage, fmt::format("no row named '{}'", row), "known: " + text::join(known, ", "),
+                near ? fmt::format("did you mean '{}'?", *near) : "");
+  }
+  return rows;
+}
+
+/// The rows that the environment can leave out: all but node_exit_1, fanout_8 and the plain ones.
+bool is_extra(std::string_view row) {
+  const auto n = fanout_of(row);
+  return (n && *n != 8) || row == "nested_8" || row.find("_cwd_") != std::string_view::npos;
+}
+
+bool is_set(const Environment& environment, std::string_view name) {
+  return environment(name) == "1";
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> fanout_of(std::string_view row) {
+  constexpr std::string_view prefix = "fanout_";
+  if (!row.starts_with(prefix)) return std::nullopt;
+  const std::string_view digits = row.substr(prefix.size());
+  const auto n = text::to_int(digits);
+  if (!n || *n < 1 || digits.front() == '0') return std::nullopt;
+  return static_cast<std::uint64_t>(*n);
+}
+
+std::uint64_t processes_of(std::string_view row) {
+  if (const auto n = fanout_of(row)) return *n;
+  if (row == "nested_8") return 9;
+  if (row == "reap_storm_32") return 32;
+  return 1;
+}
+
+std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout) {
+  std::vector<std::string> rows = {"node_exit_1"};
+  for (const std::uint64_t n : fanout) rows.push_back(fmt::format("fanout_{}", n));
+  for (const char* row : {"nested_8", "capture_2b", "capture_256k", "stdin_roundtrip_4k", "exit_code_7",
+                          "signal_kill", "root_cwd_no_write", "host_cwd_no_write", "host_cwd_write_1file",
+                          "reap_storm_32", "spawn_exit", "exec_true", "command_exit"}) {
+    rows.emplace_back(row);
+  }
+  return rows;
+}
+
+Options resolve(const RawOptions& raw, const Environment& environment) {
+  Options options;
+  options.quick = raw.quick;
+  options.trace = raw.trace || is_set(environment, "BENCH_PROCESS_LIFECYCLE_TRACE");
+  options.skip_extra_rows = is_set(environment, "BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS");
+  options.targets = target_list(raw);
+
+  // A flag beats the environment, and --quick is a flag.
+  const auto count = [&](const std::optional<std::string>& flag, std::string_view flag_name,
+                         std::uint64_t quick, std::string_view variable, std::uint64_t fallback,
+                         Range range) {
+    if (flag) return number(flag_name, *flag, range);
+    if (raw.quick) return quick;
+    const auto value = environment(variable);
+    return value ? number(variable, *value, range) : fallback;
+  };
+  options.iterations = count(raw.iterations, "--iterations", quick_iterations, "BENCH_ITERATIONS",
+                             options.iterations, iterations_range);
+  options.warmup = count(raw.warmup, "--warmup", quick_warmup, "BENCH_WARMUP", options.warmup, warmup_range);
+
+  if (raw.processes) options.processes = number("--processes", *raw.processes, processes_range);
+  if (raw.timeout) options.timeout_ms = number("--timeout", *raw.timeout, timeout_range) * 1000;
+  if (raw.pin) options.pin = number("--pin", *raw.pin, pin_range);
+  if (raw.seed) options.seed = number("--seed", *raw.seed, {0, std::numeric_limits<std::int64_t>::max()});
+  if (raw.node) options.node = *raw.node;
+
+  if (raw.fanout) {
+    options.fanout = fanout_list(*raw.fanout);
+  } else if (raw.quick) {
+    std::erase_if(options.fanout, [](std::uint64_t n) { return n > quick_fanout; });
+  }
+  if (raw.rows) {
+    options.rows = row_list(*raw.rows, options.fanout);
+  } else {
+    options.rows = all_rows(options.fanout);
+    if (options.skip_extra_rows) std::erase_if(options.rows, is_extra);
+  }
+  return options;
+}
+
+Options resume(const Options& before, const RawOptions& raw, std::string_view source) {
+  const auto none = [](std::string_view) -> std::optional<std::string> { return std::nullopt; };
+  const Options now = resolve(raw, none);
+  const auto same = [&](bool given, bool equal, std::string_view flag) {
+    if (given && !equal) {
+      throw Error(ErrorCode::input, fmt::format("cannot resume {}", source),
+                  fmt::format("it was run with another {}", flag),
+                  "leave the flag out, or start a new run with --output");
+    }
+  };
+  same(raw.targets || !raw.extra_targets.empty(), now.targets == before.targets, "--targets");
+  same(raw.rows.has_value(), now.rows == before.rows, "--rows");
+  same(raw.iterations.has_value(), now.iterations == before.iterations, "--iterations");
+  same(raw.warmup.has_value(), now.warmup == before.warmup, "--warmup");
+  same(raw.processes.has_value(), now.processes == before.processes, "--processes");
+  same(raw.fanout.has_value(), now.fanout == before.fanout, "--fanout");
+  same(raw.pin.has_value(), now.pin == before.pin, "--pin");
+  same(raw.seed.has_value(), now.seed == before.seed, "--seed");
+  same(raw.timeout.has_value(), now.timeout_ms == before.timeout_ms, "--timeout");
+  same(raw.node.has_value(), now.node == before.node, "--node");
+  same(raw.quick, before.quick, "--quick");
+  same(raw.trace, before.trace, "--trace");
+  return before;
+}
+
+}  // namespace tare::spawn

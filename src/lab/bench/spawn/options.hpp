@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/describe.hpp>
+
+namespace tare::spawn {
+
+/// What a run is asked to do: the `config` of its document, so that a resumed run does the same.
+struct Options {
+  std::string bench = "spawn";
+  std::vector<std::string> targets;  ///< names, or `name=driver:…` and `name=cmd:…`
+  std::vector<std::string> rows;     ///< in the order in which they run
+  std::uint64_t iterations = 200;    ///< rounds of each row and process
+  std::uint64_t warmup = 20;         ///< rounds before them, which are no samples
+  std::uint64_t processes = 1;       ///< fresh driver processes that repeat each row
+  std::vector<std::uint64_t> fanout = {1, 8, 32};
+  std::optional<std::uint64_t> pin;  ///< the CPU that everything runs on
+  std::uint64_t seed = 42;
+  std::uint64_t timeout_ms = 30'000;  ///< of one operation
+  bool quick = false;
+  std::optional<std::string> node;  ///< prefix of the reference Node; null: the pinned one
+  bool trace = false;
+  bool skip_extra_rows = false;
+
+  std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms); }
+};
+BOOST_DESCRIBE_STRUCT(Options, (),
+                      (bench, targets, rows, iterations, warmup, processes, fanout, pin, seed, timeout_ms,
+                       quick, node, trace, skip_extra_rows))
+
+/// The options as a person gave them: the text after each flag, nothing where a flag was not given.
+struct RawOptions {
+  std::optional<std::string> targets;      ///< comma-separated names
+  std::vector<std::string> extra_targets;  ///< each `name=driver:…` or `name=cmd:…`
+  std::optional<std::string> rows;
+  std::optional<std::string> iterations;
+  std::optional<std::string> warmup;
+  std::optional<std::string> processes;
+  std::optional<std::string> fanout;
+  std::optional<std::string> pin;
+  std::optional<std::string> seed;
+  std::optional<std::string> timeout;  ///< seconds
+  std::optional<std::string> node;
+  bool quick = false;
+  bool trace = false;
+};
+
+/// Looks a variable up, as getenv does; nothing when it is not set or empty.
+using Environment = std::function<std::optional<std::string>(std::string_view)>;
+
+/// Validates, fills in defaults and lays flags over --quick over the environment (BENCH_ITERATIONS,
+/// BENCH_WARMUP, BENCH_PROCESS_LIFECYCLE_TRACE, BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS).
+/// Throws Error(usage): one line that names the flag, its range and what was given.
+Options resolve(const RawOptions& raw, const Environment& environment);
+
+/// The options of an interrupted run, after checking that no flag of `raw` asks for something else.
+/// Throws Error(input) that names the first difference. `source` names the document.
+Options resume(const Options& before, const RawOptions& raw, std::string_view source);
+
+/// The n of `fanout_<n>`, or nothing for another row.
+std::optional<std::uint64_t> fanout_of(std::string_view row);
+
+/// How many processes one operation of a row starts: the weight of a row in the time that is left.
+std::uint64_t processes_of(std::string_view row);
+
+/// Every row that a run can have with these fan-outs, in the order in which they run.
+std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout);
+
+}  // namespace tare::spawn

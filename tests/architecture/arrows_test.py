@@ -1,0 +1,65 @@
+"""Holds every arrow between folders against the design: what a folder includes, and what its target links."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# folder: the folders that it may use. The lab never links what it measures, and the reverse.
+ALLOWED = {
+    "base": set(),
+    "net": {"base"},
+    "lab/measure": {"base"},
+    "lab/process": {"base"},
+    "lab/driver": {"base", "lab/process"},
+    "lab/report": {"base", "lab/measure"},
+    "lab/bench/spawn": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report"},
+}
+LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/spawn"}
+APPS = {"spawner": {"base", "lab/process"}, "tare": LIBRARIES}
+
+
+def folder_of(include):
+    """The folder of an include path such as lab/bench/spawn/run.hpp."""
+    return include.rpartition("/")[0]
+
+
+def includes(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = re.match(r'\s*#\s*include\s+"([^"]+/[^"]+)"', line)
+        if match:
+            yield match.group(1)
+
+
+class Arrows(unittest.TestCase):
+    def test_every_folder_is_known(self):
+        found = {str(p.parent.relative_to(ROOT / "src")) for p in (ROOT / "src").rglob("*.hpp")}
+        self.assertEqual(found - set(ALLOWED), set(), "a new folder needs its arrows here and in the design")
+
+    def test_includes_point_down_only(self):
+        for folder, allowed in ALLOWED.items():
+            for path in (ROOT / "src" / folder).glob("*.[ch]pp"):
+                for include in includes(path):
+                    self.assertIn(folder_of(include), allowed | {folder}, f"{path.relative_to(ROOT)} includes {include}")
+
+    def test_apps_include_only_what_they_may(self):
+        for app, allowed in APPS.items():
+            for path in (ROOT / "apps" / app).rglob("*.[ch]pp"):
+                for include in includes(path):
+                    self.assertIn(folder_of(include), allowed, f"{path.relative_to(ROOT)} includes {include}")
+
+    def test_targets_link_what_the_design_says(self):
+        for folder, allowed in ALLOWED.items():
+            lists = ROOT / "src" / folder / "CMakeLists.txt"
+            if not lists.exists():
+                continue
+            match = re.search(r"tare_folder\((\w+)(?:\s+DEPENDS((?:\s+[a-z_]+)+))?", lists.read_text(encoding="utf-8"))
+            self.assertIsNotNone(match, lists)
+            self.assertEqual(match.group(1), folder.rpartition("/")[2])
+            names = {a.rpartition("/")[2] for a in allowed}
+            self.assertLessEqual(set((match.group(2) or "").split()), names, lists)
+
+
+if __name__ == "__main__":
+    unittest.main()
