@@ -73,7 +73,7 @@ Lines::Status Lines::turn(std::string_view& out, Instant deadline) {
   std::array<pollfd, 4> fds{{{out.empty() ? -1 : child_.in.get(), POLLOUT, 0},
                              {room ? child_.out.get() : -1, POLLIN, 0},
                              {child_.err.get(), POLLIN, 0},
-                             {options_.interrupt_fd, POLLIN, 0}}};
+                             options_.interrupt.entry()}};
   if (poll_until(fds, deadline) == 0) return Status::timeout;
   if (fds[3].revents != 0) return Status::interrupted;
   if (fds[2].revents != 0) take_err();

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "lab/process/child.hpp"
+#include "lab/process/poll.hpp"
 
 namespace tare::process {
 
@@ -14,8 +15,8 @@ struct LineOptions {
   std::size_t limit = std::size_t{16} << 20;
   /// How much of the end of the child's stderr is kept.
   std::size_t stderr_tail = std::size_t{64} << 10;
-  /// A descriptor that ends every wait once it is readable (a signalfd, an eventfd); -1: none.
-  int interrupt_fd = -1;
+  /// Ends every wait.
+  Interrupt interrupt{};
 };
 
 /// Lines to and from a child over its pipes. Every wait has a deadline, and whatever the child does with
@@ -31,7 +32,7 @@ class Lines {
     eof,          ///< the child closed that pipe; `text` is what came after its last newline
     timeout,      ///< the deadline passed; what was read or written so far is not lost
     too_long,     ///< a line passes the limit; nothing more can be read
-    interrupted,  ///< interrupt_fd became readable
+    interrupted,  ///< LineOptions::interrupt came
   };
   struct Read {
     Status status = Status::eof;

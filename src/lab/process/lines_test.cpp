@@ -104,7 +104,7 @@ TEST(Lines, the_end_of_stderr_is_kept_and_the_rest_drained) {
 TEST(Lines, a_wait_can_be_interrupted) {
   Child child = driver("exec cat");
   const Fd event(::eventfd(1, EFD_CLOEXEC));
-  Lines lines(child, {.interrupt_fd = event.get()});
+  Lines lines(child, {.interrupt = {.fd = event.get()}});
   EXPECT_EQ(lines.read_line(soon()).status, Status::interrupted);
 }
 

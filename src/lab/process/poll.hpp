@@ -14,6 +14,15 @@ namespace tare::process {
 /// looks once. Throws Error(failed) when poll itself fails.
 int poll_until(std::span<pollfd> fds, Instant deadline);
 
+/// Something outside an exchange that ends it early: a signalfd or eventfd that becomes readable or, with
+/// `events` 0, a pipe whose other end goes away.
+struct Interrupt {
+  int fd = -1;  ///< -1: none
+  short events = POLLIN;
+
+  pollfd entry() const { return {fd, events, 0}; }
+};
+
 /// Keeps a write to a pipe that nobody reads from raising SIGPIPE in this thread; write then fails with
 /// EPIPE. The disposition of the process is not touched.
 class SigpipeBlock {

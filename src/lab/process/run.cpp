@@ -39,11 +39,16 @@ class Exchange {
   /// One poll and what it brings. False when the exchange is over.
   bool step() {
     if (exited_ && !child_.out && !child_.err) return false;
-    std::array<pollfd, 4> fds{{{child_.in.get(), POLLOUT, 0},
+    std::array<pollfd, 5> fds{{{child_.in.get(), POLLOUT, 0},
                                {child_.out.get(), POLLIN, 0},
                                {child_.err.get(), POLLIN, 0},
-                               {exited_ ? -1 : child_.pidfd(), POLLIN, 0}}};
+                               {exited_ ? -1 : child_.pidfd(), POLLIN, 0},
+                               result_.interrupted ? pollfd{-1, 0, 0} : options_.interrupt.entry()}};
     if (poll_until(fds, limit_) == 0) return at_limit();
+    if (fds[4].revents != 0) {
+      result_.interrupted = true;
+      stop();
+    }
     if (fds[0].revents != 0) feed();
     if (fds[1].revents != 0) take_out();
     if (fds[2].revents != 0) take_err();
@@ -62,12 +67,16 @@ class Exchange {
       result_.pipe_held_open = true;
       return false;
     }
-    if (result_.timed_out) return false;
+    if (result_.timed_out || result_.interrupted) return false;
     result_.timed_out = true;
+    stop();
+    return true;
+  }
+
+  void stop() {
     kill_tree(child_.pid());
     child_.kill_group();
     limit_ = now() + kill_limit;
-    return true;
   }
 
   void feed() {
@@ -123,16 +132,16 @@ class Exchange {
 RunResult run(SpawnOptions command, std::string_view input, const RunOptions& options) {
   command.in = input.empty() ? Stdio::null() : Stdio::pipe();
   command.out = Stdio::pipe();
-  command.err = Stdio::pipe();
+  command.err = options.err == Stderr::capture ? Stdio::pipe() : Stdio::null();
   const Command prepared(command);
   const SigpipeBlock no_sigpipe;
   const Instant start = now();
   Child child = prepared.start();
   RunResult result = Exchange(child, input, options).finish();
-  result.elapsed = now() - start;
   // Before the reaping, while the group's number is still its own.
   child.kill_group();
   result.exit = child.wait(now() + kill_limit).value_or(Exit{});
+  result.elapsed = now() - start;
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 
 #include "lab/process/pidfd.hpp"
 
@@ -165,6 +166,16 @@ TEST(Run, the_exit_is_reported_with_the_last_byte_and_not_after_a_timer) {
 TEST(Run, a_child_that_closes_its_output_is_still_waited_for) {
   const RunResult result = run(shell("exec >&- 2>&-; cat >/dev/null; exit 6"), "input", within(20s));
   EXPECT_EQ(result.exit.code, 6);
+}
+
+TEST(Run, an_interrupt_ends_it_as_the_deadline_does) {
+  const Fd event(::eventfd(1, EFD_CLOEXEC));
+  RunOptions options = within(20s);
+  options.interrupt = {.fd = event.get()};
+  const RunResult result = run(shell("sleep 1000"), {}, options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.exit.signal, SIGKILL);
 }
 
 TEST(Run, a_command_that_cannot_be_started_is_an_error) {
