@@ -1,5 +1,6 @@
 #include "lab/process/proc.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <dirent.h>
@@ -9,7 +10,7 @@
 
 namespace tare::process::proc {
 
-Text read_file(const std::filesystem::path& path) {
+Text read_file(const std::string& path) {
   Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return {{}, errno};
   std::string text;
@@ -53,13 +54,13 @@ std::optional<Stat> parse_stat(std::string_view line) {
   return stat;
 }
 
-std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid) {
-  const Text text = read_file(proc / std::to_string(pid) / "stat");
+std::optional<Stat> read_stat(const std::string& proc, pid_t pid) {
+  const Text text = read_file(proc + "/" + std::to_string(pid) + "/stat");
   if (text.error != 0) return std::nullopt;
   return parse_stat(text.text);
 }
 
-std::vector<Stat> read_all(const std::filesystem::path& proc) {
+std::vector<Stat> read_all(const std::string& proc) {
   std::vector<Stat> all;
   DIR* folder = ::opendir(proc.c_str());
   if (folder == nullptr) return all;

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
 
-/// Reading /proc: what the process tree is made of.
+/// Reading /proc: what the process tree is made of. Paths are plain strings: std::filesystem would make up a
+/// large part of the small static spawner.
 namespace tare::process::proc {
 
 /// One line of /proc/<pid>/stat.
@@ -32,14 +33,14 @@ struct Text {
   std::string text;
   int error = 0;
 };
-Text read_file(const std::filesystem::path& path);
+Text read_file(const std::string& path);
 
 /// Parses a stat line; the command's name may hold spaces and brackets.
 std::optional<Stat> parse_stat(std::string_view line);
-std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid);
+std::optional<Stat> read_stat(const std::string& proc, pid_t pid);
 
 /// Every process that can be read.
-std::vector<Stat> read_all(const std::filesystem::path& proc);
+std::vector<Stat> read_all(const std::string& proc);
 
 /// `root` and its descendants out of a snapshot, root first; empty when root is not in it.
 std::vector<Stat> tree_of(const std::vector<Stat>& all, pid_t root);

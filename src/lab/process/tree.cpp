@@ -19,7 +19,6 @@
 namespace tare::process {
 namespace {
 
-namespace fs = std::filesystem;
 using proc::Stat;
 
 bool vanished(int error) {
@@ -39,7 +38,7 @@ class Sum {
 };
 
 /// Adds a figure of a status-like file. Returns it. One that vanished is skipped.
-std::optional<std::uint64_t> add_kilobytes(Sum& sum, const fs::path& file, std::string_view name) {
+std::optional<std::uint64_t> add_kilobytes(Sum& sum, const std::string& file, std::string_view name) {
   const proc::Text text = proc::read_file(file);
   if (text.error != 0) {
     if (!vanished(text.error)) sum.spoil();
@@ -51,7 +50,7 @@ std::optional<std::uint64_t> add_kilobytes(Sum& sum, const fs::path& file, std::
   return value;
 }
 
-void add_descriptors(Sum& sum, const fs::path& folder) {
+void add_descriptors(Sum& sum, const std::string& folder) {
   DIR* entries = ::opendir(folder.c_str());
   if (entries == nullptr) {
     if (!vanished(errno)) sum.spoil();
@@ -68,7 +67,7 @@ std::chrono::microseconds ticks(std::uint64_t count) {
   return std::chrono::microseconds(count * 1'000'000 / per_second);
 }
 
-void read_sizes(TreeUsage& usage, std::span<const Stat> tree, TreeFields fields, const fs::path& proc) {
+void read_sizes(TreeUsage& usage, std::span<const Stat> tree, TreeFields fields, const std::string& proc) {
   Sum rss;
   Sum peak;
   Sum fds;
@@ -76,16 +75,16 @@ void read_sizes(TreeUsage& usage, std::span<const Stat> tree, TreeFields fields,
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   for (const Stat& stat : tree) {
     if (stat.is_zombie()) continue;
-    const fs::path folder = proc / std::to_string(stat.pid);
+    const std::string folder = proc + "/" + std::to_string(stat.pid);
     rss.add(stat.rss_pages * page);
     if (has(fields, TreeFields::peak)) {
-      const auto own = add_kilobytes(peak, folder / "status", "VmHWM");
+      const auto own = add_kilobytes(peak, folder + "/status", "VmHWM");
       if (own && stat.pid != tree.front().pid) {
         usage.largest_child_peak_bytes = std::max(usage.largest_child_peak_bytes.value_or(0), *own);
       }
     }
-    if (has(fields, TreeFields::fds)) add_descriptors(fds, folder / "fd");
-    if (has(fields, TreeFields::pss)) add_kilobytes(pss, folder / "smaps_rollup", "Pss");
+    if (has(fields, TreeFields::fds)) add_descriptors(fds, folder + "/fd");
+    if (has(fields, TreeFields::pss)) add_kilobytes(pss, folder + "/smaps_rollup", "Pss");
   }
   if (has(fields, TreeFields::rss)) usage.rss_bytes = rss.value();
   if (has(fields, TreeFields::peak)) usage.peak_rss_bytes = peak.value();
@@ -113,7 +112,7 @@ bool reap(pid_t pid, int flags) {
 
 }  // namespace
 
-std::optional<TreeUsage> read_tree(pid_t root, TreeFields fields, const fs::path& proc) {
+std::optional<TreeUsage> read_tree(pid_t root, TreeFields fields, const std::string& proc) {
   const std::vector<Stat> tree = proc::tree_of(proc::read_all(proc), root);
   if (tree.empty()) return std::nullopt;
   TreeUsage usage;
@@ -137,7 +136,7 @@ std::optional<TreeUsage> read_tree(pid_t root, TreeFields fields, const fs::path
   return usage;
 }
 
-bool is_alive(pid_t pid, const fs::path& proc) {
+bool is_alive(pid_t pid, const std::string& proc) {
   const std::optional<Stat> stat = proc::read_stat(proc, pid);
   return stat && !stat->is_zombie();
 }

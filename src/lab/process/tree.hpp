@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <sys/types.h>
 
@@ -49,11 +49,10 @@ struct TreeUsage {
 
 /// Walks /proc. Nothing when `root` does not exist. A process that vanishes during the walk is skipped.
 /// `proc` is for tests.
-std::optional<TreeUsage> read_tree(pid_t root, TreeFields fields,
-                                   const std::filesystem::path& proc = "/proc");
+std::optional<TreeUsage> read_tree(pid_t root, TreeFields fields, const std::string& proc = "/proc");
 
 /// Whether the process exists and is not a zombie.
-bool is_alive(pid_t pid, const std::filesystem::path& proc = "/proc");
+bool is_alive(pid_t pid, const std::string& proc = "/proc");
 
 /// SIGKILLs a process and every descendant, in whatever group or session: they are stopped first, until no
 /// new one is found, so that none can fork away. Returns how many were signalled. Reaps nothing.
