@@ -1,5 +1,6 @@
 #include "lab/driver/driver.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,7 +14,9 @@ using Status = process::Lines::Status;
 /// A deadline that has passed: take what is there and don't wait.
 constexpr Instant no_wait{};
 
-Instant now() { return SystemClock().now(); }
+Instant now() {
+  return SystemClock().now();
+}
 
 std::string seconds(Nanoseconds duration) {
   return text::significant(std::chrono::duration<double>(duration).count()) + " s";
@@ -28,7 +31,9 @@ process::SpawnOptions spawn_options(const DriverCommand& command) {
   return options;
 }
 
-Violation interrupted() { return Violation(FailureKind::interrupted, "was stopped", "interrupted"); }
+Violation interrupted() {
+  return Violation(FailureKind::interrupted, "was stopped", "interrupted");
+}
 
 Violation too_long() {
   return Violation(FailureKind::too_long, "wrote a line that is too long", "more than 16 MiB");
@@ -42,11 +47,15 @@ Driver::Driver(DriverCommand command, DriverOptions options)
     child_.emplace(process::spawn(spawn_options(command_)));
   } catch (const Error& error) {
     throw DriverFailure(FailureKind::cannot_start, command_.label, "cannot be started",
-                        error.why().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.why()), {});
+                        error.why().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.why()),
+                        {});
   }
   alive_ = true;
   if (options_.roster) options_.roster->keep(child_->pid());
-  lines_.emplace(*child_, process::LineOptions{.limit = line_limit, .interrupt_fd = options_.interrupt_fd});
+  process::LineOptions line_options;
+  line_options.limit = line_limit;
+  line_options.interrupt.fd = options_.interrupt_fd;
+  lines_.emplace(*child_, line_options);
   const std::int64_t id = next_id_++;
   const Reply reply = ask(id, hello_request(id), now() + options_.hello_timeout, "hello");
   try {
@@ -62,7 +71,8 @@ Driver::~Driver() {
 
 std::vector<Sample> Driver::sample(const SampleRequest& request) {
   if (!alive_) {
-    throw DriverFailure(FailureKind::no_answer, command_.label, "is not running", "it was stopped before", {});
+    throw DriverFailure(FailureKind::no_answer, command_.label, "is not running", "it was stopped before",
+                        {});
   }
   const std::int64_t id = next_id_++;
   const Instant start = now();
@@ -89,7 +99,8 @@ Reply Driver::ask(std::int64_t id, std::string_view line, Instant deadline, std:
       case Status::interrupted:
         throw interrupted();
       default:
-        throw Violation(FailureKind::late, "does not read its requests", fmt::format("{} could not be sent", asked));
+        throw Violation(FailureKind::late, "does not read its requests",
+                        fmt::format("{} could not be sent", asked));
     }
     return receive(id, deadline, asked);
   } catch (const Violation& violation) {
@@ -109,7 +120,8 @@ void Driver::refuse_unasked_lines() {
                     "'" + text::one_line(read.text.substr(0, 60)) + "'");
   }
   if (reply.id && *reply.id < next_id_ - 1) {
-    throw Violation(FailureKind::twice, "answered twice", fmt::format("a second answer to request {}", *reply.id));
+    throw Violation(FailureKind::twice, "answered twice",
+                    fmt::format("a second answer to request {}", *reply.id));
   }
   throw Violation(FailureKind::wrong_id, "answered what was not asked",
                   reply.id ? fmt::format("id {}", *reply.id) : "no id");
@@ -136,19 +148,22 @@ Reply Driver::receive(std::int64_t id, Instant deadline, std::string_view asked)
   // A line that was not understood is answered without an id.
   if (!reply.id && !reply.ok) throw error_of(reply);
   if (reply.id && *reply.id >= 0 && *reply.id < id) {
-    throw Violation(FailureKind::twice, "answered twice", fmt::format("a second answer to request {}", *reply.id));
+    throw Violation(FailureKind::twice, "answered twice",
+                    fmt::format("a second answer to request {}", *reply.id));
   }
-  throw Violation(FailureKind::wrong_id, "answered what was not asked",
-                  reply.id ? fmt::format("id {} instead of {}", *reply.id, id) : fmt::format("no id instead of {}", id));
+  throw Violation(
+      FailureKind::wrong_id, "answered what was not asked",
+      reply.id ? fmt::format("id {} instead of {}", *reply.id, id) : fmt::format("no id instead of {}", id));
 }
 
 void Driver::gone(std::string_view asked, std::string_view rest) {
   // Its stdout is closed; most likely it is about to be gone.
-  const bool exited = child_->wait_exit(now() + options_.bye_timeout);
+  const bool exited = wait_gone(now() + options_.bye_timeout);
   std::string half;
   if (!rest.empty()) half = fmt::format(" after half a line: '{}'", text::one_line(rest.substr(0, 60)));
   if (!exited) {
-    throw Violation(FailureKind::no_answer, "closed its stdout instead of answering", std::string(asked) + half);
+    throw Violation(FailureKind::no_answer, "closed its stdout instead of answering",
+                    std::string(asked) + half);
   }
   const std::string tail = stderr_tail();
   stop();
@@ -158,6 +173,16 @@ void Driver::gone(std::string_view asked, std::string_view rest) {
                       fmt::format("{}: {}{}", asked, describe(exit), half), tail);
 }
 
+bool Driver::wait_gone(Instant deadline) {
+  // What it still writes to stderr is read meanwhile: a full pipe would keep it from leaving.
+  constexpr auto turn = std::chrono::milliseconds(20);
+  while (!child_->wait_exit(std::min(deadline, now() + turn))) {
+    if (now() >= deadline) return false;
+    stderr_tail();
+  }
+  return true;
+}
+
 void Driver::give_up(const Violation& violation) {
   // First what it said: the pipe is gone with the process.
   std::string tail = stderr_tail();
@@ -165,18 +190,16 @@ void Driver::give_up(const Violation& violation) {
   throw DriverFailure(violation.kind(), command_.label, violation.what(), violation.why(), std::move(tail));
 }
 
-process::Strays Driver::stop() {
+void Driver::stop() {
   alive_ = false;
   const Instant deadline = now() + options_.bye_timeout;
   process::kill_tree(child_->pid());
   child_->wait_exit(deadline);
   // The driver is a zombie now and keeps its number, so its group can't be anybody else's.
-  process::Strays strays;
-  if (options_.roster) strays = options_.roster->sweep(deadline);
+  if (options_.roster) strays_ = options_.roster->sweep(deadline);
   child_->kill_group();
   child_->wait(deadline);
   if (options_.roster) options_.roster->forget(child_->pid());
-  return strays;
 }
 
 Farewell Driver::bye() {
@@ -192,16 +215,19 @@ Farewell Driver::bye() {
     refuse_unasked_lines();
     if (lines_->write_line(bye_request(id), deadline) == Status::interrupted) throw interrupted();
     if (!receive(id, deadline, "bye").ok) farewell.note = "it answered bye with an error";
-  } catch (const Error& error) {
-    farewell.note = error.why().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.why());
+  } catch (const Violation& violation) {
+    farewell.note = fmt::format("it {} ({})", violation.what(), violation.why());
+  } catch (const DriverFailure& failure) {
+    farewell.note = failure.sentence();
   }
   if (alive_ && !farewell.note) {
     lines_->close_input();
-    if (!child_->wait_exit(deadline)) {
+    if (!wait_gone(deadline)) {
       farewell.note = fmt::format("it did not leave within {}", seconds(options_.bye_timeout));
     }
   }
-  if (alive_) farewell.strays = stop();
+  if (alive_) stop();
+  farewell.strays = strays_;
   farewell.exit = child_->exit();
   if (!farewell.note && !(farewell.exit && farewell.exit->ok())) {
     farewell.note = "it left with " + describe(farewell.exit.value_or(process::Exit{}));
@@ -210,6 +236,8 @@ Farewell Driver::bye() {
   return farewell;
 }
 
-std::string Driver::stderr_tail() { return lines_ ? lines_->stderr_tail() : std::string(); }
+std::string Driver::stderr_tail() {
+  return lines_ ? lines_->stderr_tail() : std::string();
+}
 
 }  // namespace tare::driver

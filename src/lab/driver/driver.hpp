@@ -40,10 +40,10 @@ struct DriverOptions {
 
 /// How a driver ended.
 struct Farewell {
-  bool graceful = false;             ///< it answered bye and left by itself in time
-  std::optional<std::string> note;   ///< what was wrong if not
-  std::optional<process::Exit> exit; ///< of the driver itself
-  process::Strays strays;            ///< what it left behind; zero without a roster
+  bool graceful = false;              ///< it answered bye and left by itself in time
+  std::optional<std::string> note;    ///< what was wrong if not
+  std::optional<process::Exit> exit;  ///< of the driver itself
+  process::Strays strays;             ///< what it left behind; zero without a roster
 };
 
 /// A driver that runs: the lab's side of the protocol, one request at a time. The driver leads its own
@@ -82,7 +82,9 @@ class Driver {
   Reply receive(std::int64_t id, Instant deadline, std::string_view asked);
   [[noreturn]] void gone(std::string_view asked, std::string_view rest);
   [[noreturn]] void give_up(const Violation& violation);
-  process::Strays stop();
+  bool wait_gone(Instant deadline);
+  /// Kills it and everything below it, and reaps.
+  void stop();
 
   DriverCommand command_;
   DriverOptions options_;
@@ -91,6 +93,7 @@ class Driver {
   Hello hello_;
   std::int64_t next_id_ = 0;
   bool alive_ = false;
+  process::Strays strays_;
 };
 
 }  // namespace tare::driver

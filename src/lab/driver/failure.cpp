@@ -31,7 +31,8 @@ Violation::Violation(FailureKind kind, std::string what, std::string why)
 
 DriverFailure::DriverFailure(FailureKind kind, std::string_view driver, std::string what, std::string why,
                              std::string stderr_tail)
-    : Error(code_of(kind), "driver '" + std::string(driver) + "' " + what, std::move(why), stderr_hint(stderr_tail)),
+    : Error(code_of(kind), "driver '" + std::string(driver) + "' " + what, std::move(why),
+            stderr_hint(stderr_tail)),
       kind_(kind),
       stderr_tail_(std::move(stderr_tail)) {}
 

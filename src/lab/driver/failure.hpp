@@ -42,7 +42,8 @@ class Violation : public Error {
 /// stderr ends: KeyError: 'fanout'".
 class DriverFailure : public Error {
  public:
-  DriverFailure(FailureKind kind, std::string_view driver, std::string what, std::string why, std::string stderr_tail);
+  DriverFailure(FailureKind kind, std::string_view driver, std::string what, std::string why,
+                std::string stderr_tail);
 
   FailureKind kind() const { return kind_; }
   /// The end of what the driver wrote to stderr, as it wrote it.

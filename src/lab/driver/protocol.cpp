@@ -36,11 +36,14 @@ std::string excerpt(std::string_view line) {
 /// "answer: samples[0].ns.total" and "missing", without the source.
 std::string without_source(const Error& error) {
   std::string_view place = error.what();
-  if (const std::size_t colon = place.find(": "); colon != std::string_view::npos) place.remove_prefix(colon + 2);
+  if (const std::size_t colon = place.find(": "); colon != std::string_view::npos)
+    place.remove_prefix(colon + 2);
   return error.why().empty() ? std::string(place) : fmt::format("{}: {}", place, error.why());
 }
 
-std::string request(json::Object object) { return json::line(json::Value(std::move(object))); }
+std::string request(json::Object object) {
+  return json::line(json::Value(std::move(object)));
+}
 
 [[noreturn]] void invalid_sample(std::string why) {
   throw Violation(FailureKind::invalid_sample, "sent an invalid sample", std::move(why));
@@ -68,7 +71,9 @@ void check_times(const Sample& sample, std::size_t index, const SampleRequest& r
 }  // namespace
 
 bool Hello::offers(std::string_view row) const {
-  const auto has = [&](std::string_view name) { return std::find(rows.begin(), rows.end(), name) != rows.end(); };
+  const auto has = [&](std::string_view name) {
+    return std::find(rows.begin(), rows.end(), name) != rows.end();
+  };
   if (has(row)) return true;
   if (!row.starts_with(fanout_prefix) || !has(any_fanout)) return false;
   const auto n = text::to_int(row.substr(fanout_prefix.size()));
@@ -77,7 +82,8 @@ bool Hello::offers(std::string_view row) const {
 
 std::string Hello::why_not(std::string_view row) const {
   if (unavailable) {
-    if (const auto found = unavailable->find(std::string(row)); found != unavailable->end()) return found->second;
+    if (const auto found = unavailable->find(std::string(row)); found != unavailable->end())
+      return found->second;
     if (const auto found = unavailable->find(std::string(any_fanout));
         found != unavailable->end() && row.starts_with(fanout_prefix)) {
       return found->second;
@@ -110,7 +116,9 @@ std::string sample_request(std::int64_t id, const SampleRequest& sample) {
                   {"iterations", sample.iterations}});
 }
 
-std::string bye_request(std::int64_t id) { return request({{"id", id}, {"op", "bye"}}); }
+std::string bye_request(std::int64_t id) {
+  return request({{"id", id}, {"op", "bye"}});
+}
 
 Reply parse_reply(std::string_view line) {
   const auto garbage = [&](const std::string& why) {
@@ -124,7 +132,7 @@ Reply parse_reply(std::string_view line) {
     throw garbage("not JSON, " + error.why());
   }
   const json::Object* object = reply.body.if_object();
-  if (object == nullptr) throw garbage(fmt::format("not an object but {}", json::detail::kind_name(reply.body)));
+  if (object == nullptr) throw garbage("JSON, but not an object");
 
   const json::Value* id = object->if_contains("id");
   if (id == nullptr) throw garbage("no id");
@@ -154,7 +162,8 @@ Hello parse_hello(const Reply& reply) {
     return Violation(FailureKind::bad_hello, "sent a bad answer to hello", std::move(why));
   };
   const auto mismatch = [](std::string why) {
-    return Violation(FailureKind::protocol_mismatch, fmt::format("does not speak {}", protocol_name), std::move(why));
+    return Violation(FailureKind::protocol_mismatch, fmt::format("does not speak {}", protocol_name),
+                     std::move(why));
   };
   if (!reply.ok) {
     if (reply.error->code == "unsupported") throw mismatch(reply.error->message);
@@ -177,7 +186,8 @@ Hello parse_hello(const Reply& reply) {
   if (hello.pid <= 0) throw bad(fmt::format("pid: {} is no process", hello.pid));
   for (auto row = hello.rows.begin(); row != hello.rows.end(); ++row) {
     if (row->empty()) throw bad("rows: an empty name");
-    if (std::find(hello.rows.begin(), row, *row) != row) throw bad(fmt::format("rows: '{}' twice", excerpt(*row)));
+    if (std::find(hello.rows.begin(), row, *row) != row)
+      throw bad(fmt::format("rows: '{}' twice", excerpt(*row)));
   }
   return hello;
 }
@@ -213,7 +223,8 @@ Violation error_of(const Reply& reply) {
   if (error.code == "unsupported") {
     return Violation(FailureKind::unsupported, "does not support the request", error.message);
   }
-  if (error.code == "invalid") return Violation(FailureKind::invalid, "finds the request invalid", error.message);
+  if (error.code == "invalid")
+    return Violation(FailureKind::invalid, "finds the request invalid", error.message);
   if (error.code == "timeout") return Violation(FailureKind::timeout, "took too long", error.message);
   const std::string code = error.code == "failed" ? std::string() : excerpt(error.code) + ": ";
   return Violation(FailureKind::failed, "failed", code + error.message);

@@ -37,7 +37,8 @@ struct Hello {
   std::string why_not(std::string_view row) const;
 };
 BOOST_DESCRIBE_STRUCT(Hello, (),
-                      (protocol, name, version, engine, pid, rows, unavailable, asynchronous_spawn, rss_floor_bytes))
+                      (protocol, name, version, engine, pid, rows, unavailable, asynchronous_spawn,
+                       rss_floor_bytes))
 
 BOOST_DEFINE_ENUM_CLASS(Outcome, ok, failed, timeout, refused)
 
@@ -64,8 +65,8 @@ struct Sample {
 
 struct SampleRequest {
   std::string row;
-  json::Object params;          ///< without timeoutMs
-  std::int64_t iterations = 1;  ///< at least 1
+  json::Object params;                             ///< without timeoutMs
+  std::int64_t iterations = 1;                     ///< at least 1
   Nanoseconds timeout = std::chrono::seconds(30);  ///< of each iteration; at least 1 ms
   std::vector<std::string> metrics = {"total"};    ///< that an ok sample must have
 };

@@ -1,0 +1,188 @@
+#include "lab/driver/registry.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+
+namespace tare::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// As npm's packages call it.
+std::string architecture() {
+  utsname name{};
+  ::uname(&name);
+  return std::string_view(name.machine) == "aarch64" ? "arm64" : "x64";
+}
+
+std::string spawner(const RegistryOptions& options) {
+  return (options.lib / "tare-spawner").string();
+}
+
+std::string node_driver(const RegistryOptions& options) {
+  return (options.lib / "drivers" / "node.mjs").string();
+}
+
+std::optional<Unavailable> node_missing(const RegistryOptions& options) {
+  const fs::path node = node_program(options);
+  if (is_program(node)) return std::nullopt;
+  if (options.node_prefix) {
+    return Unavailable{fmt::format("there is no program {}", node.string()),
+                       "--node takes a folder that holds bin/node"};
+  }
+  Unavailable missing{fmt::format("node {} is not installed", pinned_node_version),
+                      "`tare targets install node` (124 MB from npm) installs it"};
+  if (const fs::path other = file::find_program("node"); other.parent_path().filename() == "bin") {
+    missing.hint +=
+        fmt::format(", `--node {}` uses the one on PATH", other.parent_path().parent_path().string());
+  }
+  return missing;
+}
+
+std::optional<Unavailable> resource_missing(const fs::path& path) {
+  std::error_code error;
+  if (fs::exists(path, error)) return std::nullopt;
+  return Unavailable{fmt::format("{} is missing", path.string()), "install Tare again"};
+}
+
+TargetSpec native(const RegistryOptions& options) {
+  const fs::path node = node_program(options);
+  TargetSpec target{"native",
+                    "floor",
+                    {spawner(options), "--lane", "native", "--", node.string(), "-e", "{script}"},
+                    node,
+                    node_missing(options)};
+  if (!target.unavailable) target.unavailable = resource_missing(spawner(options));
+  return target;
+}
+
+TargetSpec shell(const RegistryOptions& options) {
+  return {"sh", "floor", {spawner(options), "--lane", "sh"}, "/bin/sh", resource_missing(spawner(options))};
+}
+
+TargetSpec node(const RegistryOptions& options) {
+  const fs::path program = node_program(options);
+  TargetSpec target{
+      "node", "reference", {program.string(), node_driver(options)}, program, node_missing(options)};
+  if (!target.unavailable) target.unavailable = resource_missing(node_driver(options));
+  return target;
+}
+
+/// A JavaScript runtime that carries the node driver as it is, if the user has it.
+TargetSpec from_path(const std::string& name, const std::vector<std::string>& arguments,
+                     const RegistryOptions& options) {
+  TargetSpec target{name, "subject", {}, file::find_program(name), {}};
+  if (target.program.empty()) {
+    target.unavailable = Unavailable{name + " is not installed", "put it on PATH, and it is measured"};
+    return target;
+  }
+  target.driver.push_back(target.program.string());
+  target.driver.insert(target.driver.end(), arguments.begin(), arguments.end());
+  target.driver.push_back(node_driver(options));
+  target.unavailable = resource_missing(node_driver(options));
+  return target;
+}
+
+TargetSpec later(const std::string& name) {
+  return {name, "subject", {}, {}, Unavailable{"not part of this version", ""}};
+}
+
+[[noreturn]] void usage(std::string what, std::string why, std::string hint = {}) {
+  throw Error(ErrorCode::usage, std::move(what), std::move(why), std::move(hint));
+}
+
+bool is_name(std::string_view name) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && plain(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '_' || c == '-'; });
+}
+
+/// The first word of a command as a file, or empty when there is no such program.
+fs::path find_command(const std::string& word) {
+  if (word.find('/') == std::string::npos) return file::find_program(word);
+  return is_program(word) ? fs::path(word) : fs::path();
+}
+
+TargetSpec parse_custom(std::string_view name, std::string_view definition, const RegistryOptions& options) {
+  const auto known = builtin_targets(options);
+  if (!is_name(name)) {
+    usage(fmt::format("bad target name '{}'", name),
+          "small letters, digits, _ and -, beginning with a letter or digit");
+  }
+  if (std::any_of(known.begin(), known.end(), [&](const TargetSpec& target) { return target.id == name; })) {
+    usage(fmt::format("target name '{}' is taken", name), "it is built in", "choose another name");
+  }
+  const std::size_t colon = definition.find(':');
+  const std::string_view kind = definition.substr(0, colon);
+  if (colon == std::string_view::npos || (kind != "driver" && kind != "cmd")) {
+    usage(fmt::format("target '{}' says neither driver: nor cmd:", name), {},
+          fmt::format("write {}=driver:COMMAND or {}=cmd:TEMPLATE", name, name));
+  }
+  const auto words = text::shell_words(definition.substr(colon + 1));
+  if (!words) usage(fmt::format("target '{}' has an open quote", name), std::string(definition));
+  if (words->empty()) usage(fmt::format("target '{}' has no command", name), {});
+
+  TargetSpec target{std::string(name), "subject", *words, find_command(words->front()), {}};
+  if (kind == "cmd") {
+    target.driver = {spawner(options), "--lane", "cmd", "--"};
+    target.driver.insert(target.driver.end(), words->begin(), words->end());
+    target.unavailable = resource_missing(spawner(options));
+  }
+  if (target.program.empty()) {
+    const bool is_path = words->front().find('/') != std::string::npos;
+    target.unavailable =
+        Unavailable{fmt::format("there is no program {}{}", words->front(), is_path ? "" : " on PATH"), ""};
+  }
+  return target;
+}
+
+}  // namespace
+
+Error TargetSpec::unavailable_error() const {
+  const Unavailable why = unavailable.value_or(Unavailable{"available", ""});
+  const bool names_itself = why.reason.starts_with(id + " ");
+  return Error(ErrorCode::unavailable,
+               names_itself ? why.reason : fmt::format("target '{}' is unavailable", id),
+               names_itself ? std::string() : why.reason, why.hint);
+}
+
+fs::path node_program(const RegistryOptions& options) {
+  if (options.node_prefix) return *options.node_prefix / "bin" / "node";
+  return options.cache / "node" / "node_modules" / ("node-linux-" + architecture()) / "bin" / "node";
+}
+
+std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
+  return {native(options),
+          shell(options),
+          node(options),
+          from_path("bun", {}, options),
+          from_path("deno", {"run", "--allow-all", "--no-config", "--no-lock"}, options),
+          later("guest"),
+          later("agentos")};
+}
+
+TargetSpec parse_target(std::string_view text, const RegistryOptions& options) {
+  if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
+    return parse_custom(text.substr(0, equals), text.substr(equals + 1), options);
+  }
+  std::vector<std::string> names;
+  for (TargetSpec& target : builtin_targets(options)) {
+    if (target.id == text) return std::move(target);
+    names.push_back(target.id);
+  }
+  const auto near = text::did_you_mean(text, names);
+  usage(fmt::format("no target named '{}'", text), "known: " + text::join(names, ", "),
+        near ? fmt::format("did you mean '{}'?", *near) : std::string());
+}
+
+}  // namespace tare::driver

@@ -1,0 +1,127 @@
+#include "lab/driver/workload.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace tare::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Row {
+  std::string_view name;
+  Work work;
+  std::int64_t size;
+};
+
+/// In the order of a report. The fan-outs come where their placeholder is.
+constexpr std::string_view fanout_name = "fanout_<n>";
+constexpr std::string_view fanout_prefix = "fanout_";
+constexpr std::int64_t largest_fanout = 1000;
+constexpr std::array<Row, 15> rows{{{"node_exit_1", Work::exit, 1},
+                                    {fanout_name, Work::fanout, 0},
+                                    {"nested_8", Work::nested, 8},
+                                    {"capture_2b", Work::capture, 2},
+                                    {"capture_256k", Work::capture, 256 << 10},
+                                    {"stdin_roundtrip_4k", Work::round_trip, 4096},
+                                    {"exit_code_7", Work::exit_code, 1},
+                                    {"signal_kill", Work::signal, 1},
+                                    {"root_cwd_no_write", Work::root_folder, 1},
+                                    {"host_cwd_no_write", Work::host_folder, 1},
+                                    {"host_cwd_write_1file", Work::host_write, 1},
+                                    {"reap_storm_32", Work::storm, 32},
+                                    {"exec_true", Work::exit, 1},
+                                    {"spawn_exit", Work::exit, 1},
+                                    {"command_exit", Work::exit, 1}}};
+
+std::vector<std::string> metrics_of(Work work) {
+  if (work == Work::exit) return {"total", "spawn", "wait_reap"};
+  if (work == Work::fanout) return {"total", "spawn_batch", "wait_reap_batch"};
+  return {"total"};
+}
+
+Workload workload(std::string row, Work work, std::int64_t size) {
+  return {std::move(row), work, size, metrics_of(work)};
+}
+
+Workload fanout(std::int64_t n) {
+  return workload(fmt::format("{}{}", fanout_prefix, n), Work::fanout, n);
+}
+
+/// Two letters or digits out of the nonce: 36 × 36 of them.
+std::string tag(std::uint64_t nonce) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  return {letters[nonce % 36], letters[nonce / 36 % 36]};
+}
+
+/// `size` bytes of ASCII that are those of no other nonce.
+std::string text_of(std::uint64_t nonce, std::int64_t size) {
+  const std::string unit = fmt::format("tare-{:016x}.", nonce);
+  std::string text;
+  while (static_cast<std::int64_t>(text.size()) < size) text += unit;
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> row_names() {
+  std::vector<std::string> names;
+  for (const Row& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
+std::optional<Workload> find_workload(std::string_view name) {
+  if (name.starts_with(fanout_prefix)) {
+    const std::string_view digits = name.substr(fanout_prefix.size());
+    const auto n = text::to_int(digits);
+    if (!n || *n < 1 || *n > largest_fanout || digits != std::to_string(*n)) return std::nullopt;
+    return fanout(*n);
+  }
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& known) { return known.name == name; });
+  if (row == rows.end()) return std::nullopt;
+  return workload(std::string(name), row->work, row->size);
+}
+
+std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts) {
+  std::vector<Workload> all;
+  for (const Row& row : rows) {
+    if (row.work == Work::fanout) {
+      for (const std::int64_t n : fanouts) all.push_back(fanout(n));
+    } else {
+      all.push_back(workload(std::string(row.name), row.work, row.size));
+    }
+  }
+  return all;
+}
+
+json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs::path& folder) {
+  switch (workload.work) {
+    case Work::fanout:
+    case Work::nested:
+    case Work::storm:
+      return {{"fanout", workload.size}};
+    case Work::capture:
+      return {{"nonce", tag(nonce)}, {"bytes", workload.size}};
+    case Work::round_trip:
+      return {{"input", text_of(nonce, workload.size)}};
+    case Work::root_folder:
+      return {{"cwd", "/"}};
+    case Work::host_folder:
+      return {{"dir", folder.string()}};
+    case Work::host_write:
+      return {{"dir", folder.string()},
+              {"file", fmt::format("written-{:016x}", nonce)},
+              {"content", fmt::format("tare {:016x}\n", nonce)}};
+    case Work::exit:
+    case Work::exit_code:
+    case Work::signal:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace tare::driver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "lab/driver/protocol.hpp"
+
+/// The rows of the spawn bench: what is asked for and what must hold. The bench and the conformance test
+/// of drivers both use them, so that a driver that passes the one is understood by the other.
+namespace tare::driver {
+
+/// What kind of work a row is; decides its parameters and its judgements.
+enum class Work {
+  exit,         ///< one process that exits with code 0, timed in two phases
+  fanout,       ///< n of them
+  nested,       ///< one that starts n children
+  capture,      ///< one whose output is read
+  round_trip,   ///< one that echoes its input
+  exit_code,    ///< one that exits with another code
+  signal,       ///< one that a signal kills
+  root_folder,  ///< one in the folder /
+  host_folder,  ///< one in a folder of the host
+  host_write,   ///< one that writes a file there
+  storm,        ///< n at once, and what they leave in the driver
+};
+
+struct Workload {
+  std::string row;  ///< "fanout_8"
+  Work work = Work::exit;
+  std::int64_t size = 1;             ///< n of fan-out, nested and storm; bytes of capture and round trip
+  std::vector<std::string> metrics;  ///< that an ok sample has; `total` is the first
+};
+
+/// Names that exist, in the order of a report; a fan-out of n is "fanout_<n>".
+std::vector<std::string> row_names();
+
+/// The workload of a row, or nothing when there is no such row. A fan-out has 1 to 1000 processes.
+std::optional<Workload> find_workload(std::string_view row);
+
+/// The rows, in the order of a report, with these fan-outs.
+std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts);
+
+/// The parameters of one sample. `nonce` is fresh for every sample: it is in what the process writes, so
+/// that no output of another one can be taken for it. `folder` exists and is empty or holds nothing that
+/// matters; host rows run in it.
+json::Object make_params(const Workload& workload, std::uint64_t nonce, const std::filesystem::path& folder);
+
+/// One condition of a row, over one sample.
+struct Judgement {
+  std::string id;  ///< as docs/driver-protocol.md names it
+  bool ok = false;
+  std::string expected;  ///< the same text in every sample of a row
+  std::string actual;
+};
+
+/// Judges a sample of the outcome ok; any other has nothing to judge and gives nothing. A counter that is
+/// required and absent breaks its condition: an unknown exit is a failure. Reads and removes the file that
+/// host_cwd_write_1file was to write.
+std::vector<Judgement> judge(const Workload& workload, const json::Object& params, const Sample& sample);
+
+/// "exit_code: expected 0, got 1".
+std::string describe(const Judgement& judgement);
+
+}  // namespace tare::driver
