@@ -47,7 +47,7 @@ void run_npm(const fs::path& npm, const fs::path& folder, std::string_view name,
   command.cwd = folder.string();
   process::RunOptions options;
   options.deadline = SystemClock().now() + npm_limit;
-  options.interrupt_fd = interrupt_fd;
+  options.interrupt = {interrupt_fd};
   const process::RunResult result = process::run(command, {}, options);
   if (result.exit.ok()) return;
   const std::string said = text::tail(result.err.empty() ? result.out : result.err, 3, 400);

@@ -1,0 +1,169 @@
+#include "lab/driver/registry.hpp"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.hpp"
+#include "lab/driver/program.hpp"
+
+namespace tare::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A machine with Tare's own resources and nothing else.
+class Registry : public testing::Test {
+ protected:
+  Registry() {
+    options_.lib = folder_.path() / "lib";
+    options_.cache = folder_.path() / "cache";
+    make_program(options_.lib / "tare-spawner");
+    make_program(options_.lib / "drivers" / "node.mjs");
+  }
+
+  static void make_program(const fs::path& path) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << "#!/bin/sh\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+
+  TargetSpec target(std::string_view text) const { return parse_target(text, options_); }
+
+  Error error_of(std::string_view text) const {
+    try {
+      parse_target(text, options_);
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << text << " was taken";
+    return Error(ErrorCode::failed, "");
+  }
+
+  const file::TemporaryFolder folder_;
+  RegistryOptions options_;
+};
+
+TEST_F(Registry, knows_every_name_whether_there_or_not) {
+  std::vector<std::string> names;
+  for (const TargetSpec& spec : builtin_targets(options_)) names.push_back(spec.id);
+  EXPECT_THAT(names, ElementsAre("native", "sh", "node", "bun", "deno", "guest", "agentos"));
+  EXPECT_EQ(target("native").lane, "floor");
+  EXPECT_EQ(target("sh").lane, "floor");
+  EXPECT_EQ(target("node").lane, "reference");
+  EXPECT_EQ(target("guest").lane, "subject");
+}
+
+TEST_F(Registry, has_the_shell_without_any_node) {
+  EXPECT_FALSE(target("sh").unavailable);
+  EXPECT_THAT(target("sh").driver, ElementsAre((options_.lib / "tare-spawner").string(), "--lane", "sh"));
+}
+
+TEST_F(Registry, says_how_to_get_the_pinned_node) {
+  for (const char* name : {"node", "native"}) {
+    ASSERT_TRUE(target(name).unavailable) << name;
+    EXPECT_EQ(target(name).unavailable->reason, "node 24.22.3 is not installed");
+    EXPECT_THAT(target(name).unavailable->hint, HasSubstr("`tare targets install node`"));
+  }
+  EXPECT_THAT(target("node").unavailable_error().line(),
+              HasSubstr("tare: node 24.22.3 is not installed; `tare targets install node`"));
+  EXPECT_THAT(target("native").unavailable_error().line(), HasSubstr("target 'native' is unavailable (node"));
+  EXPECT_EQ(target("node").unavailable_error().exit_code(), exit_usage);
+}
+
+TEST_F(Registry, starts_the_pinned_node_once_it_is_there) {
+  const fs::path node = node_program(options_);
+  make_program(node);
+  EXPECT_FALSE(target("node").unavailable);
+  EXPECT_EQ(target("node").program, node);
+  EXPECT_THAT(target("node").driver,
+              ElementsAre(node.string(), (options_.lib / "drivers" / "node.mjs").string()));
+  EXPECT_THAT(target("native").driver, ElementsAre((options_.lib / "tare-spawner").string(), "--lane",
+                                                   "native", "--", node.string(), "-e", "{script}"));
+}
+
+TEST_F(Registry, prefers_the_node_that_was_named) {
+  options_.node_prefix = folder_.path() / "other";
+  EXPECT_EQ(target("node").unavailable->reason,
+            "there is no program " + (folder_.path() / "other" / "bin" / "node").string());
+  make_program(folder_.path() / "other" / "bin" / "node");
+  EXPECT_FALSE(target("node").unavailable);
+  EXPECT_EQ(target("native").program, folder_.path() / "other" / "bin" / "node");
+}
+
+TEST_F(Registry, pins_the_node_that_the_package_pins) {
+  const auto package =
+      json::parse(file::read(TARE_GOLDEN_DIR "/../../packages/node/package.json"), "package.json");
+  for (const auto& dependency : package.at("optionalDependencies").as_object()) {
+    EXPECT_EQ(dependency.value().as_string(), pinned_node_version) << dependency.key();
+  }
+}
+
+TEST_F(Registry, does_not_hide_what_a_broken_installation_lacks) {
+  fs::remove(options_.lib / "tare-spawner");
+  EXPECT_THAT(target("sh").unavailable->reason, HasSubstr("tare-spawner is missing"));
+}
+
+TEST_F(Registry, has_no_engine_of_a_later_version) {
+  EXPECT_EQ(target("guest").unavailable_error().line(),
+            "tare: target 'guest' is unavailable (not part of this version)");
+  EXPECT_TRUE(target("agentos").driver.empty());
+}
+
+TEST_F(Registry, suggests_the_nearest_name) {
+  EXPECT_EQ(error_of("nod").line(),
+            "tare: no target named 'nod' (known: native, sh, node, bun, deno, guest, agentos); did you mean "
+            "'node'?");
+  EXPECT_EQ(error_of("xyzzy").hint(), "");
+  EXPECT_EQ(error_of("").code(), ErrorCode::usage);
+}
+
+TEST_F(Registry, takes_a_driver_of_the_user) {
+  const TargetSpec mine = target("mine=driver:/bin/sh -c 'echo a  b' x\\ y");
+  EXPECT_EQ(mine.id, "mine");
+  EXPECT_EQ(mine.lane, "subject");
+  EXPECT_THAT(mine.driver, ElementsAre("/bin/sh", "-c", "echo a  b", "x y"));
+  EXPECT_EQ(mine.program, "/bin/sh");
+  EXPECT_FALSE(mine.unavailable);
+}
+
+TEST_F(Registry, carries_a_command_template_with_the_spawner) {
+  const TargetSpec box = target("box=cmd:sh -c {script}");
+  EXPECT_THAT(box.driver, ElementsAre((options_.lib / "tare-spawner").string(), "--lane", "cmd", "--", "sh",
+                                      "-c", "{script}"));
+  EXPECT_EQ(box.program.filename(), "sh");
+}
+
+TEST_F(Registry, finds_a_command_that_is_not_there_before_the_run) {
+  EXPECT_EQ(target("a=driver:/no/such/thing").unavailable->reason, "there is no program /no/such/thing");
+  EXPECT_EQ(target("a=cmd:no-such-thing-here").unavailable->reason,
+            "there is no program no-such-thing-here on PATH");
+}
+
+TEST_F(Registry, refuses_what_is_no_target) {
+  for (const char* text :
+       {"=driver:sh", "Mine=driver:sh", "a b=driver:sh", "-a=driver:sh", "node=driver:sh", "a=sh",
+        "a=", "a=program:sh", "a=driver:", "a=driver:  ", "a=driver:'sh", "a=cmd:"}) {
+    EXPECT_EQ(error_of(text).code(), ErrorCode::usage) << text;
+    EXPECT_EQ(error_of(text).line().find('\n'), std::string::npos);
+  }
+}
+
+TEST(ProgramFacts, identify_a_file) {
+  const file::TemporaryFolder folder;
+  file::write_atomically(folder.path() / "program", "abc");
+  fs::create_symlink("program", folder.path() / "link");
+  const ProgramFacts facts = program_facts(folder.path() / "link");
+  EXPECT_EQ(facts.path, fs::canonical(folder.path() / "program").string());
+  EXPECT_EQ(facts.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(facts.size_bytes, 3u);
+  EXPECT_THAT(facts.modified_at, testing::EndsWith("Z"));
+  EXPECT_THROW(program_facts(folder.path() / "absent"), Error);
+  EXPECT_THROW(program_facts(folder.path()), Error);
+}
+
+}  // namespace
+}  // namespace tare::driver
