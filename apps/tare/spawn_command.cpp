@@ -11,7 +11,7 @@
 #include "lab/bench/spawn/run.hpp"
 #include "lab/report/markdown.hpp"
 #include "lab/report/progress.hpp"
-#include "lab/report/run_table.hpp"
+#include "lab/report/bench_table.hpp"
 
 namespace tare::cli {
 namespace {
@@ -57,7 +57,9 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
   report::save(result.document, path);
   const std::string json = output.json ? report::to_json(result.document) : "";
   if (output.markdown) file::write_atomically(*output.markdown, report::markdown(result.document));
-  report::RenderOptions render{context.err.facts().width, context.err.facts().colour, path.string()};
+  const report::TerminalFacts terminal = context.err.facts();
+  report::RenderOptions render{terminal.width, terminal.colour, {path.string()}};
+  if (output.markdown) render.wrote.push_back(*output.markdown);
   context.err.write(report::render(result.document, render));
   write_stdout(json);
   if (result.signal) {

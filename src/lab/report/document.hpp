@@ -41,8 +41,11 @@ struct Target {
   std::optional<std::uint64_t> size_bytes; ///< of `path`
   std::optional<std::string> modified_at;  ///< of `path`, RFC 3339
   std::vector<std::string> driver;         ///< the command that carries this lane
+  /// Whether its spawn returns before the work, so that phases are not comparable; null when it didn't say.
+  std::optional<bool> asynchronous_spawn;
 };
-BOOST_DESCRIBE_STRUCT(Target, (), (id, kind, version, engine, path, sha256, size_bytes, modified_at, driver))
+BOOST_DESCRIBE_STRUCT(Target, (), (id, kind, version, engine, path, sha256, size_bytes, modified_at, driver,
+                                    asynchronous_spawn))
 
 BOOST_DEFINE_ENUM_CLASS(Better, lower, higher)
 

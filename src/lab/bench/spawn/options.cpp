@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "lab/driver/workload.hpp"
 
 namespace tare::spawn {
 namespace {
@@ -94,22 +95,22 @@ std::vector<std::string> row_list(std::string_view text, const std::vector<std::
   const std::vector<std::string> known = all_rows(fanout);
   std::vector<std::string> rows = list("--rows", text);
   for (const std::string& row : rows) {
-    if (std::find(known.begin(), known.end(), row) != known.end()) continue;
-    if (const auto n = fanout_of(row)) {
-      number("the n of " + row, std::to_string(*n), fanout_range);
-      continue;
-    }
+    if (driver::find_workload(row)) continue;
     const auto near = text::did_you_mean(row, known);
-    throw Error(ErrorCode::usage, fmt::format("no row named '{}'", row), "known: " + text::join(known, ", "),
+    throw Error(ErrorCode::usage, fmt::format("no row named '{}'", row),
+                fmt::format("known: {}; a fan-out has 1 to 1000 processes", text::join(known, ", ")),
                 near ? fmt::format("did you mean '{}'?", *near) : "");
   }
   return rows;
 }
 
 /// The rows that the environment can leave out: all but node_exit_1, fanout_8 and the plain ones.
-bool is_extra(std::string_view row) {
-  const auto n = fanout_of(row);
-  return (n && *n != 8) || row == "nested_8" || row.find("_cwd_") != std::string_view::npos;
+bool is_extra(const std::string& row) {
+  const auto workload = driver::find_workload(row);
+  return row != "fanout_8" && workload &&
+         (workload->work == driver::Work::fanout || workload->work == driver::Work::nested ||
+          workload->work == driver::Work::root_folder || workload->work == driver::Work::host_folder ||
+          workload->work == driver::Work::host_write);
 }
 
 bool is_set(const Environment& environment, std::string_view name) {
@@ -118,30 +119,10 @@ bool is_set(const Environment& environment, std::string_view name) {
 
 }  // namespace
 
-std::optional<std::uint64_t> fanout_of(std::string_view row) {
-  constexpr std::string_view prefix = "fanout_";
-  if (!row.starts_with(prefix)) return std::nullopt;
-  const std::string_view digits = row.substr(prefix.size());
-  const auto n = text::to_int(digits);
-  if (!n || *n < 1 || digits.front() == '0') return std::nullopt;
-  return static_cast<std::uint64_t>(*n);
-}
-
-std::uint64_t processes_of(std::string_view row) {
-  if (const auto n = fanout_of(row)) return *n;
-  if (row == "nested_8") return 9;
-  if (row == "reap_storm_32") return 32;
-  return 1;
-}
-
 std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout) {
-  std::vector<std::string> rows = {"node_exit_1"};
-  for (const std::uint64_t n : fanout) rows.push_back(fmt::format("fanout_{}", n));
-  for (const char* row : {"nested_8", "capture_2b", "capture_256k", "stdin_roundtrip_4k", "exit_code_7",
-                          "signal_kill", "root_cwd_no_write", "host_cwd_no_write", "host_cwd_write_1file",
-                          "reap_storm_32", "spawn_exit", "exec_true", "command_exit"}) {
-    rows.emplace_back(row);
-  }
+  std::vector<std::string> rows;
+  for (const driver::Workload& workload : driver::all_workloads({fanout.begin(), fanout.end()}))
+    rows.push_back(workload.row);
   return rows;
 }
 

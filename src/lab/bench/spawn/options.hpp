@@ -64,13 +64,7 @@ Options resolve(const RawOptions& raw, const Environment& environment);
 /// Throws Error(input) that names the first difference. `source` names the document.
 Options resume(const Options& before, const RawOptions& raw, std::string_view source);
 
-/// The n of `fanout_<n>`, or nothing for another row.
-std::optional<std::uint64_t> fanout_of(std::string_view row);
-
-/// How many processes one operation of a row starts: the weight of a row in the time that is left.
-std::uint64_t processes_of(std::string_view row);
-
-/// Every row that a run can have with these fan-outs, in the order in which they run.
+/// The rows that a run has when none are named, in the order in which they run.
 std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout);
 
 }  // namespace tare::spawn

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/bench/spawn/options.hpp"
+#include "lab/driver/driver.hpp"
+#include "lab/driver/registry.hpp"
+#include "lab/report/document.hpp"
+
+namespace tare::spawn {
+
+/// A target's part in a run: how its driver is started, and what it said of itself when it was asked once
+/// before the run.
+struct Lane {
+  driver::TargetSpec spec;
+  driver::Hello hello;
+  report::Target facts;
+
+  driver::DriverCommand command() const;
+};
+
+/// Finds each target of the options, starts its driver once and asks who it is.
+/// Throws Error(usage or unavailable) for a target that is not there, DriverFailure for one that misbehaves.
+std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options);
+
+/// Rows of the floor lanes and of plain commands: a lane that does not offer them lacks nothing.
+bool is_floor_row(std::string_view row);
+
+}  // namespace tare::spawn

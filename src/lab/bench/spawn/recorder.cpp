@@ -1,0 +1,128 @@
+#include "lab/bench/spawn/recorder.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tare::spawn {
+namespace {
+
+constexpr const char* per_process = "wait_reap_per_process";
+
+report::Outcome outcome_of(driver::Outcome outcome) {
+  switch (outcome) {
+    case driver::Outcome::ok:
+      return report::Outcome::ok;
+    case driver::Outcome::failed:
+      return report::Outcome::failed;
+    case driver::Outcome::timeout:
+      return report::Outcome::timeout;
+    case driver::Outcome::refused:
+      return report::Outcome::refused;
+  }
+  return report::Outcome::failed;
+}
+
+std::string name_of(report::Outcome outcome) {
+  return boost::describe::enum_to_string(outcome, "?");
+}
+
+/// A metric of a sample in milliseconds. The wait per process of a batch is not measured, it is the share.
+std::optional<double> milliseconds(const driver::Sample& sample, const std::string& metric,
+                                   double processes) {
+  const bool share = metric == per_process;
+  const std::optional<double> ns = sample.metric(share ? "wait_reap_batch" : metric);
+  if (!ns) return std::nullopt;
+  return *ns / 1e6 / (share ? processes : 1.0);
+}
+
+}  // namespace
+
+Recorder::Recorder(report::Row& row, const driver::Workload& workload)
+    : row_(row), metrics_(workload.metrics), processes_(static_cast<double>(workload.size)) {
+  if (std::find(metrics_.begin(), metrics_.end(), "wait_reap_batch") != metrics_.end())
+    metrics_.emplace_back(per_process);
+  for (const std::string& name : metrics_) row_.metrics[name].unit = "ms";
+}
+
+void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgement> judgements,
+                   Position position) {
+  const report::Outcome outcome = outcome_of(sample.outcome);
+  for (const std::string& name : metrics_) {
+    report::Metric& metric = row_.metrics[name];
+    metric.samples.push_back(milliseconds(sample, name, processes_));
+    metric.round.push_back(position.round);
+    metric.process.push_back(position.process);
+    metric.at_ms.push_back(to_ms(position.at));
+    metric.outcome.push_back(outcome);
+    metric.error.push_back(sample.error);
+  }
+  for (const auto& [name, value] : sample.counters) {
+    if (value) row_.counters[name] += *value;
+  }
+  row_.outcomes[name_of(outcome)] += 1;
+  timeouts_in_a_row_ = outcome == report::Outcome::timeout ? timeouts_in_a_row_ + 1 : 0;
+  judge(outcome, sample.error.value_or(""), judgements);
+}
+
+void Recorder::warm_up(const driver::Sample& sample, std::span<const driver::Judgement> judgements) {
+  for (const std::string& name : metrics_) {
+    row_.metrics[name].warmup.push_back(milliseconds(sample, name, processes_));
+  }
+  judge(outcome_of(sample.outcome), sample.error.value_or(""), judgements);
+}
+
+void Recorder::judge(report::Outcome outcome, const std::string& error,
+                     std::span<const driver::Judgement> judgements) {
+  const std::string actual =
+      error.empty() ? name_of(outcome) : fmt::format("{}: {}", name_of(outcome), error);
+  check("completed", outcome == report::Outcome::ok, "ok", actual);
+  for (const driver::Judgement& judgement : judgements) {
+    check(judgement.id, judgement.ok, judgement.expected, judgement.actual);
+  }
+}
+
+void Recorder::check(const std::string& id, bool ok, const std::string& expected, const std::string& actual) {
+  auto found =
+      std::find_if(row_.invariants.begin(), row_.invariants.end(), [&](const auto& i) { return i.id == id; });
+  if (found == row_.invariants.end()) {
+    found = row_.invariants.insert(row_.invariants.end(), report::Invariant{});
+    found->id = id;
+    found->expected = expected;
+  }
+  found->checked += 1;
+  if (ok) return;
+  if (found->broken == 0) {
+    found->expected = expected;
+    found->actual = actual;
+  }
+  found->broken += 1;
+  found->ok = false;
+}
+
+void Recorder::fail(const std::string& reason) {
+  ended_early_ = true;
+  row_.status = report::RowStatus::failed;
+  row_.reason = reason;
+}
+
+void Recorder::finish() {
+  for (auto& [name, metric] : row_.metrics) {
+    std::vector<double> good;
+    good.reserve(metric.samples.size());
+    for (std::size_t i = 0; i < metric.samples.size(); ++i) {
+      if (metric.samples[i] && metric.outcome[i] == report::Outcome::ok) good.push_back(*metric.samples[i]);
+    }
+    metric.summary = measure::summarise(std::move(good));
+  }
+  if (ended_early_) return;
+  for (const report::Invariant& invariant : row_.invariants) {
+    if (invariant.ok) continue;
+    row_.status = report::RowStatus::failed;
+    row_.reason = fmt::format("{}: expected {}, got {} ({} of {} times)", invariant.id, invariant.expected,
+                              invariant.actual.value_or("nothing"), invariant.broken, invariant.checked);
+    return;
+  }
+}
+
+}  // namespace tare::spawn

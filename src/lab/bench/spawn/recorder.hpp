@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "lab/driver/protocol.hpp"
+#include "lab/driver/workload.hpp"
+#include "lab/report/document.hpp"
+
+namespace tare::spawn {
+
+/// Where a sample stands in the run.
+struct Position {
+  std::uint32_t round = 0;
+  std::uint32_t process = 0;
+  Nanoseconds at{};  ///< since the start of the run
+};
+
+/// Writes the samples of one lane into one row of the run document, checked and counted.
+class Recorder {
+ public:
+  /// `row` must outlive this object; it may hold samples of an interrupted run already.
+  Recorder(report::Row& row, const driver::Workload& workload);
+
+  /// A sample that the driver answered with, and what the judges said of it (nothing unless it was ok).
+  void add(const driver::Sample& sample, std::span<const driver::Judgement> judgements, Position position);
+
+  /// A warm-up: judged like a sample, but never one.
+  void warm_up(const driver::Sample& sample, std::span<const driver::Judgement> judgements);
+
+  /// Ends the row early: what was measured stays.
+  void fail(const std::string& reason);
+
+  /// Brings summary and status up to date.
+  void finish();
+
+  /// Samples that ended in a timeout, since the last one that did not.
+  std::uint64_t timeouts_in_a_row() const { return timeouts_in_a_row_; }
+
+ private:
+  void judge(report::Outcome outcome, const std::string& error,
+             std::span<const driver::Judgement> judgements);
+  void check(const std::string& id, bool ok, const std::string& expected, const std::string& actual);
+
+  report::Row& row_;
+  std::vector<std::string> metrics_;
+  double processes_;  ///< that share one batch
+  std::uint64_t timeouts_in_a_row_ = 0;
+  bool ended_early_ = false;
+};
+
+}  // namespace tare::spawn

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "lab/bench/spawn/lane.hpp"
+#include "lab/bench/spawn/recorder.hpp"
+#include "lab/bench/spawn/resources.hpp"
+#include "lab/driver/driver.hpp"
+#include "lab/driver/workload.hpp"
+
+namespace tare::spawn {
+
+/// Thrown out of a row when the run was told to stop. What was measured in whole rounds is in the document.
+struct Interrupted {};
+
+/// What all rows of a run share.
+struct Session {
+  const Options& options;
+  const Clock& clock;
+  Instant start;  ///< of the run: the zero of `atMs`
+  driver::DriverOptions driver_options;
+  std::function<void(const std::string& row, std::uint64_t rounds_done)> after_round;
+};
+
+/// One row on all lanes that offer it: fresh drivers, warm-up, interleaved rounds, an untimed arm for memory.
+class RowRun {
+ public:
+  struct Entry {
+    const Lane* lane;
+    report::Row* row;  ///< in the document; may hold rounds of an interrupted run
+  };
+  /// Everything passed must outlive this object.
+  RowRun(Session& session, std::string row, std::uint64_t seed, std::vector<Entry> entries);
+
+  /// Measures the rounds that are missing. Throws Interrupted.
+  void execute();
+
+  /// Brings the rows of the document up to date, as it may be written now.
+  void settle();
+
+ private:
+  /// A lane in this row.
+  struct Runner {
+    Runner(const Entry& entry, const driver::Workload& workload, std::uint64_t number);
+    const Lane& lane;
+    report::Row& row;
+    std::uint64_t number;  ///< among the lanes of this row
+    Recorder recorder;
+    Costs costs;
+    std::optional<PeakWatch> peaks;
+    std::unique_ptr<driver::Driver> driver;
+    report::Resources earlier_resources;  ///< of the interrupted run, and how many samples it had
+    std::uint64_t earlier;
+    std::uint32_t next_process;  ///< number of the next driver process
+    bool out = false;            ///< no longer takes part
+  };
+  struct Taken {
+    Runner* runner;
+    driver::Sample sample;
+    std::vector<driver::Judgement> judgements;
+    Position position;
+  };
+
+  std::uint64_t rounds_done() const;
+  void run_process(std::uint64_t first, std::uint64_t end, bool last);
+  void start_drivers();
+  void stop_drivers();
+  void warm_up(std::uint64_t round);
+  void round(std::uint64_t round);
+  void memory_arm(Runner& runner);
+  /// Nothing when the lane's part in the row has ended.
+  std::optional<Taken> sample(Runner& runner, std::uint64_t stream);
+  void end(Runner& runner, const driver::DriverFailure& failure);
+  std::vector<Runner*> in_order(std::uint64_t round);
+
+  Session& session_;
+  driver::Workload workload_;
+  std::uint64_t seed_;
+  std::vector<std::unique_ptr<Runner>> runners_;
+  file::TemporaryFolder folder_;  ///< the host folder of the rows that need one
+};
+
+}  // namespace tare::spawn
