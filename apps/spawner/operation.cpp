@@ -231,8 +231,8 @@ Sample run_piped(const process::SpawnOptions& command, std::string_view input, N
   return not_started(error);
 }
 
-std::optional<std::uint64_t> own_rss_bytes() {
-  return process::proc::kilobytes(process::proc::read_file("/proc/self/status").text, "VmRSS");
+std::optional<std::uint64_t> own_peak_rss_bytes() {
+  return process::proc::kilobytes(process::proc::read_file("/proc/self/status").text, "VmHWM");
 }
 
 }  // namespace tare::spawner

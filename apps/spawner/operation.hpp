@@ -49,7 +49,7 @@ Sample run_storm(const process::SpawnOptions& command, unsigned count, Nanosecon
 /// Feeds `input`, takes all of stdout. Metric: total.
 Sample run_piped(const process::SpawnOptions& command, std::string_view input, Nanoseconds timeout);
 
-/// VmRSS of this process, without which no child's peak can be told from its parent's.
-std::optional<std::uint64_t> own_rss_bytes();
+/// VmHWM of this process: what the kernel hands to every child as the start of its peak.
+std::optional<std::uint64_t> own_peak_rss_bytes();
 
 }  // namespace tare::spawner

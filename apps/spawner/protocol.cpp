@@ -88,7 +88,7 @@ std::string hello(const Lane& lane, const Request& request) {
   answer.pid = ::getpid();
   answer.rows = lane.rows();
   answer.unavailable = lane.unavailable();
-  answer.rss_floor_bytes = own_rss_bytes();
+  answer.rss_floor_bytes = own_peak_rss_bytes();
   return json::line(answer);
 }
 

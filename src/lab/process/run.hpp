@@ -25,7 +25,7 @@ struct RunOptions {
   /// Ends the run early, as the deadline does.
   Interrupt interrupt{};
   /// Gets stdout piece by piece instead of RunResult::out, for outputs of any size.
-  std::function<void(std::string_view)> on_out;
+  std::function<void(std::string_view)> on_out{};
 };
 
 struct RunResult {
