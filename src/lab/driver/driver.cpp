@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/epoll.h>
+
 #include "base/text.hpp"
+#include "lab/process/poll.hpp"
 #include "lab/process/tree.hpp"
 
 namespace tare::driver {
@@ -13,6 +18,14 @@ using Status = process::Lines::Status;
 
 /// A deadline that has passed: take what is there and don't wait.
 constexpr Instant no_wait{};
+
+/// How long the pipe of a driver that is gone is read.
+constexpr auto drain_limit = std::chrono::milliseconds(100);
+
+bool is_ready(int fd) {
+  pollfd entry{fd, POLLIN, 0};
+  return fd >= 0 && process::poll_until({&entry, 1}, no_wait) > 0;
+}
 
 Instant now() {
   return SystemClock().now();
@@ -52,10 +65,7 @@ Driver::Driver(DriverCommand command, DriverOptions options)
   }
   alive_ = true;
   if (options_.roster) options_.roster->keep(child_->pid());
-  process::LineOptions line_options;
-  line_options.limit = line_limit;
-  line_options.interrupt.fd = options_.interrupt_fd;
-  lines_.emplace(*child_, line_options);
+  watch();
   const std::int64_t id = next_id_++;
   const Reply reply = ask(id, hello_request(id), now() + options_.hello_timeout, "hello");
   try {
@@ -63,6 +73,19 @@ Driver::Driver(DriverCommand command, DriverOptions options)
   } catch (const Violation& violation) {
     give_up(violation);
   }
+}
+
+void Driver::watch() {
+  wake_ = process::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  for (const int fd : {child_->pidfd(), options_.interrupt_fd}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (fd >= 0) ::epoll_ctl(wake_.get(), EPOLL_CTL_ADD, fd, &event);
+  }
+  process::LineOptions line_options;
+  line_options.limit = line_limit;
+  line_options.interrupt.fd = wake_.get();
+  lines_.emplace(*child_, line_options);
 }
 
 Driver::~Driver() {
@@ -92,24 +115,32 @@ std::vector<Sample> Driver::sample(const SampleRequest& request) {
 Reply Driver::ask(std::int64_t id, std::string_view line, Instant deadline, std::string_view asked) {
   try {
     refuse_unasked_lines();
-    switch (lines_->write_line(line, deadline)) {
-      case Status::ok:
-      case Status::eof:  // it may have answered or said why on stderr before it left
-        break;
-      case Status::interrupted:
-        throw interrupted();
-      default:
-        throw Violation(FailureKind::late, "does not read its requests",
-                        fmt::format("{} could not be sent", asked));
+    if (lines_->write_line(line, deadline) == Status::timeout) {
+      throw Violation(FailureKind::late, "does not read its requests",
+                      fmt::format("{} could not be sent", asked));
     }
+    // If it has left, it may have answered or said why on stderr before.
     return receive(id, deadline, asked);
   } catch (const Violation& violation) {
     give_up(violation);
   }
 }
 
+process::Lines::Read Driver::read(Instant deadline) {
+  if (!left_) {
+    process::Lines::Read read = lines_->read_line(deadline);
+    if (read.status != Status::interrupted || is_ready(options_.interrupt_fd)) return read;
+    left_ = true;
+    ::epoll_ctl(wake_.get(), EPOLL_CTL_DEL, child_->pidfd(), nullptr);
+  }
+  // What it wrote before it left is still there, but something that it started may hold the pipe open.
+  process::Lines::Read read = lines_->read_line(std::min(deadline, now() + drain_limit));
+  if (read.status == Status::timeout) read.status = Status::eof;
+  return read;
+}
+
 void Driver::refuse_unasked_lines() {
-  const process::Lines::Read read = lines_->read_line(no_wait);
+  const process::Lines::Read read = this->read(no_wait);
   if (read.status == Status::too_long) throw too_long();
   if (read.status != Status::ok) return;
   Reply reply;
@@ -129,7 +160,7 @@ void Driver::refuse_unasked_lines() {
 
 Reply Driver::receive(std::int64_t id, Instant deadline, std::string_view asked) {
   const Instant start = now();
-  process::Lines::Read read = lines_->read_line(deadline);
+  const process::Lines::Read read = this->read(deadline);
   switch (read.status) {
     case Status::ok:
       break;
@@ -213,7 +244,7 @@ Farewell Driver::bye() {
   const std::int64_t id = next_id_++;
   try {
     refuse_unasked_lines();
-    if (lines_->write_line(bye_request(id), deadline) == Status::interrupted) throw interrupted();
+    lines_->write_line(bye_request(id), deadline);
     if (!receive(id, deadline, "bye").ok) farewell.note = "it answered bye with an error";
   } catch (const Violation& violation) {
     farewell.note = fmt::format("it {} ({})", violation.what(), violation.why());

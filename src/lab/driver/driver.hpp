@@ -78,6 +78,8 @@ class Driver {
  private:
   /// `asked` names the request in errors.
   Reply ask(std::int64_t id, std::string_view line, Instant deadline, std::string_view asked);
+  void watch();
+  process::Lines::Read read(Instant deadline);
   void refuse_unasked_lines();
   Reply receive(std::int64_t id, Instant deadline, std::string_view asked);
   [[noreturn]] void gone(std::string_view asked, std::string_view rest);
@@ -89,10 +91,12 @@ class Driver {
   DriverCommand command_;
   DriverOptions options_;
   std::optional<process::Child> child_;
+  process::Fd wake_;  ///< an epoll: readable when the driver has exited or the lab is told to stop
   std::optional<process::Lines> lines_;
   Hello hello_;
   std::int64_t next_id_ = 0;
   bool alive_ = false;
+  bool left_ = false;  ///< it has exited; its pipe may still hold lines
   process::Strays strays_;
 };
 
