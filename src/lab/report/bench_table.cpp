@@ -1,99 +1,182 @@
 #include "lab/report/bench_table.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/report/lane_tables.hpp"
 #include "lab/report/layout.hpp"
 #include "lab/report/provenance.hpp"
 
 namespace tare::report {
 namespace {
 
-/// Which rows and lanes go where.
-struct Plan {
-  std::vector<std::string> rows;    ///< in the table, the headline first
-  std::vector<std::string> floors;  ///< in the line below
-  std::vector<const Target*> lanes; ///< with a figure or a failed sample in the table
-  std::vector<const Target*> absent;
-};
-
-bool is_floor_row(const Figures& figures, const std::string& row, const RenderOptions& options) {
-  if (std::ranges::find(options.floor_rows, row) == options.floor_rows.end()) return false;
-  for (const Target& target : figures.targets()) {
-    if (target.kind == Lane::floor) continue;
-    const Row* found = figures.row(row, target.id);
-    if (found != nullptr && (found->status == RowStatus::failed || figures.measured(row, target.id))) return false;
-  }
-  return true;
-}
-
-Plan make_plan(const Figures& figures, const RenderOptions& options) {
-  Plan plan;
-  for (const std::string& row : figures.rows()) {
-    (is_floor_row(figures, row, options) ? plan.floors : plan.rows).push_back(row);
-  }
-  if (plan.rows.empty()) plan.rows.swap(plan.floors);
-  const auto measured_somewhere = [&](const std::string& row) {
-    return std::ranges::any_of(figures.targets(), [&](const Target& t) { return figures.measured(row, t.id); });
-  };
-  const auto headline = std::ranges::find_if(plan.rows, measured_somewhere);
-  if (headline != plan.rows.end()) std::rotate(plan.rows.begin(), headline, headline + 1);
-  for (const Target& target : figures.targets()) {
-    const auto measured = [&](const std::string& row) { return figures.measured(row, target.id); };
-    if (std::ranges::any_of(plan.rows, measured)) {
-      plan.lanes.push_back(&target);
-    } else if (target.kind != Lane::floor || std::ranges::none_of(plan.floors, measured)) {
-      plan.absent.push_back(&target);
-    }
-  }
-  return plan;
-}
-
 class Report {
  public:
   Report(const Document& document, const RenderOptions& options)
-      : document_(document), options_(options), figures_(document), plan_(make_plan(figures_, options)) {}
+      : document_(document),
+        options_(options),
+        figures_(document),
+        plan_(plan_lanes(figures_, options.floor_rows)) {}
 
-  std::string text();
+  std::string build() {
+    head();
+    if (plan_.lanes.empty()) {
+      out_ += '\n';
+      say("result", "nothing was measured", Tone::bad);
+    } else {
+      tables();
+      floors();
+    }
+    missing_lanes();
+    out_ += '\n';
+    findings();
+    verdicts();
+    say("wrote", text::join(options_.wrote, " · "));
+    return std::move(out_);
+  }
 
  private:
   void say(std::string_view label, const std::string& text, Tone tone = Tone::plain) {
-    out_ += paragraph(label, text, options_.width, options_.colour, tone);
+    if (!text.empty()) out_ += paragraph(label, text, options_.width, options_.colour, tone);
   }
+
   void say_each(std::string_view label, const std::vector<std::string>& lines, Tone tone = Tone::plain) {
-    for (std::size_t i = 0; i < lines.size(); ++i) say(i == 0 ? label : "", lines[i], tone);
+    for (const std::string& line : lines) say(&line == lines.data() ? label : "", line, tone);
   }
 
   void head();
-  void headline();
-  void other_rows();
+  void tables();
   void floors();
-  void absent_lanes();
-  void remarks();
+  void missing_lanes();
+  void findings();
   void verdicts();
-
-  Cell cell(const Figure& figure, const std::string& whose, std::string_view unit = {});
-  Cell quantile_cell(const std::string& row, const Target& target, std::string_view metric, std::string_view quantile);
-  Cell tax_cell(const Comparison* comparison, std::string_view unity_of, const Target& target);
-  void add_tax(Table& table, const std::string& row, ComparisonKind kind, std::string_view name);
-  Table compact(bool with_cpu, bool with_memory, Footnotes& notes);
-  ComparisonKind tax_of(const Target& target) const;
-  std::string tax_head(const Target& target) const;
-  std::string n_of(const std::string& row) const;
-  std::string main_unit() const { return plan_.rows.empty() ? "" : std::string(figures_.unit(plan_.rows.front())); }
-  void title(Table& table) const;
+  Table best_rows_table();
 
   const Document& document_;
   const RenderOptions& options_;
   Figures figures_;
-  Plan plan_;
+  LanePlan plan_;
   Footnotes notes_;
+  std::string left_out_;  ///< what the terminal is too narrow for
   std::string out_;
 };
 
+void Report::head() {
+  say("host", host_line(document_));
+  say("plan", plan_line(document_));
+  if (!document_.complete) {
+    say("partial", "the run was cut short; this is what was measured until then", Tone::warn);
+  }
+}
+
+/// As much beside each p50 as fits without a split.
+Table Report::best_rows_table() {
+  left_out_.clear();
+  for (const Beside beside : {Beside::cpu_and_memory, Beside::cpu, Beside::nothing}) {
+    Footnotes notes = notes_;
+    Table table = rows_table(figures_, plan_, beside, notes);
+    if (beside != Beside::nothing && natural_width(table) > options_.width) {
+      left_out_ = beside == Beside::cpu ? "CPU and memory" : "Memory";
+      continue;
+    }
+    notes_ = std::move(notes);
+    return table;
+  }
+  return {};
+}
+
+void Report::tables() {
+  Table headline = headline_table(figures_, plan_, notes_);
+  const std::string& row = plan_.rows.front();
+  headline.title = bench_title(document_) + ", " + std::string(figures_.unit(row));
+  out_ += '\n' + lay_out(headline, options_.width, options_.colour);
+  if (plan_.rows.size() > 1) out_ += '\n' + lay_out(best_rows_table(), options_.width, options_.colour);
+  std::vector<std::string> notes = notes_.lines();
+  if (!left_out_.empty())
+    notes.push_back(left_out_ + " of each row: on a wider terminal and in the Markdown report.");
+  for (const std::string& note : notes) out_ += flow(note, options_.width);
+  out_ += '\n';
+}
+
+void Report::floors() {
+  bool first = true;
+  for (const Target& target : figures_.targets()) {
+    std::vector<std::string> parts;
+    std::vector<std::string> counts;
+    for (const std::string& row : plan_.floors) {
+      if (!figures_.measured(row, target.id)) continue;
+      const Metric& metric = *figures_.metric(row, target.id, figures_.main_metric(row));
+      const Figure interval = interval_figure(metric.summary, "p50");
+      parts.push_back(fmt::format("{} {} {} ({})", row, quantile_figure(metric.summary, "p50").text,
+                                  metric.unit, interval ? interval.text : "95 % CI " + interval.reason));
+      const std::string n = n_text(figures_, row, {&target});
+      if (std::ranges::find(counts, n) == counts.end()) counts.push_back(n);
+    }
+    if (parts.empty()) continue;
+    say(first ? "floors" : "",
+        fmt::format("{}: {}, {}", target.id, text::join(parts, " · "), text::join(counts, ", ")));
+    first = false;
+  }
+}
+
+void Report::missing_lanes() {
+  std::vector<std::string> lines;
+  for (const Target* target : plan_.missing) {
+    std::vector<std::string> reasons;
+    for (const std::string& row : figures_.rows()) {
+      if (figures_.row(row, target->id) == nullptr) continue;
+      std::string reason = figures_.why_missing(row, target->id);
+      if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
+    }
+    if (reasons.empty())
+      reasons.emplace_back(document_.complete ? "no rows" : "not reached before the run ended");
+    lines.push_back(target->id + ": " + text::join(reasons, "; "));
+  }
+  say_each("missing", lines, Tone::warn);
+}
+
+void Report::findings() {
+  std::vector<std::string> lines;
+  for (const Finding& finding : document_.findings) {
+    std::string line = finding.level == FindingLevel::warn ? "! " : "· ";
+    const std::string target = finding.target.value_or("");
+    const std::string row = finding.row.value_or("");
+    line += target + (target.empty() || row.empty() ? "" : ", ") + row +
+            (target.empty() && row.empty() ? "" : ": ");
+    lines.push_back(line + finding.text);
+  }
+  say_each("findings", lines);
+  say_each("guidance", document_.guidance);
+}
+
+void Report::verdicts() {
+  std::vector<std::string> budgets;
+  for (const Budget& budget : document_.budgets) {
+    const std::string measured = budget.measured ? text::significant(*budget.measured) : "n/a";
+    std::string line = fmt::format("{}: {} measured, {} allowed: {}", budget.id, measured, budget.limit,
+                                   name_of(budget.verdict));
+    if (budget.reason) line += " (" + *budget.reason + ")";
+    const Tone tone = budget.verdict == Verdict::pass   ? Tone::good
+                      : budget.verdict == Verdict::fail ? Tone::bad
+                                                        : Tone::warn;
+    say(&budget == document_.budgets.data() ? "budgets" : "", line, tone);
+  }
+  const std::vector<std::string> broken = broken_invariants(document_);
+  const bool unmeasured = run_verdict(document_).verdict == Verdict::unmeasured;
+  say("invariants", invariants_text(document_),
+      !broken.empty() ? Tone::bad
+      : unmeasured    ? Tone::warn
+                      : Tone::good);
+  say_each("", broken, Tone::bad);
+}
+
 }  // namespace
+
+std::string render(const Document& document, const RenderOptions& options) {
+  return Report(document, options).build();
+}
+
 }  // namespace tare::report

@@ -11,7 +11,7 @@ namespace tare::report {
 struct RenderOptions {
   std::size_t width = default_width;  ///< of the terminal, in cells
   Colour colour = Colour::off;
-  std::vector<std::string> wrote;     ///< files that were written, for the last line
+  std::vector<std::string> wrote;  ///< files that were written, for the last line
   /// Rows that show how cheap a process can be; they stand in one line below the table as long as only
   /// floor lanes have them.
   std::vector<std::string> floor_rows{"exec_true", "spawn_exit"};

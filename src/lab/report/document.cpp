@@ -29,7 +29,9 @@ const Row* find_row(const Document& document, std::string_view row, std::string_
   return found == document.rows.end() ? nullptr : &*found;
 }
 
-std::string to_json(const Document& document) { return json::pretty(document); }
+std::string to_json(const Document& document) {
+  return json::pretty(document);
+}
 
 Document from_json(std::string_view text, std::string_view source) {
   const json::Value value = json::parse(text, source);
@@ -50,7 +52,9 @@ Document from_json(std::string_view text, std::string_view source) {
   return document;
 }
 
-Document load(const std::filesystem::path& path) { return from_json(file::read(path), path.string()); }
+Document load(const std::filesystem::path& path) {
+  return from_json(file::read(path), path.string());
+}
 
 void save(const Document& document, const std::filesystem::path& path) {
   file::write_atomically(path, to_json(document));

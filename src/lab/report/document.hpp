@@ -36,16 +36,17 @@ struct Target {
   Lane kind = Lane::subject;
   std::optional<std::string> version;
   std::optional<std::string> engine;
-  std::optional<std::string> path;         ///< the program that is measured
-  std::optional<std::string> sha256;       ///< of `path`
-  std::optional<std::uint64_t> size_bytes; ///< of `path`
-  std::optional<std::string> modified_at;  ///< of `path`, RFC 3339
-  std::vector<std::string> driver;         ///< the command that carries this lane
+  std::optional<std::string> path;          ///< the program that is measured
+  std::optional<std::string> sha256;        ///< of `path`
+  std::optional<std::uint64_t> size_bytes;  ///< of `path`
+  std::optional<std::string> modified_at;   ///< of `path`, RFC 3339
+  std::vector<std::string> driver;          ///< the command that carries this lane
   /// Whether its spawn returns before the work, so that phases are not comparable; null when it didn't say.
   std::optional<bool> asynchronous_spawn;
 };
-BOOST_DESCRIBE_STRUCT(Target, (), (id, kind, version, engine, path, sha256, size_bytes, modified_at, driver,
-                                    asynchronous_spawn))
+BOOST_DESCRIBE_STRUCT(Target, (),
+                      (id, kind, version, engine, path, sha256, size_bytes, modified_at, driver,
+                       asynchronous_spawn))
 
 BOOST_DEFINE_ENUM_CLASS(Better, lower, higher)
 
@@ -65,22 +66,24 @@ struct Metric {
   std::vector<std::optional<double>> warmup;
   measure::Summary summary;
 };
-BOOST_DESCRIBE_STRUCT(Metric, (), (unit, better, samples, round, process, at_ms, outcome, error, warmup, summary))
+BOOST_DESCRIBE_STRUCT(Metric, (),
+                      (unit, better, samples, round, process, at_ms, outcome, error, warmup, summary))
 
 /// What one operation of the row costs beside time. The CPU figures are means per operation; memory,
 /// threads and descriptors are peaks of the lane's process tree, seen in a separate, untimed arm.
 struct Resources {
   std::optional<double> cpu_user_ms;
   std::optional<double> cpu_system_ms;
-  std::optional<std::uint64_t> max_rss_bytes;  ///< largest single process that the operation started
+  std::optional<std::uint64_t> max_rss_bytes;        ///< largest single process that the operation started
   std::optional<std::uint64_t> max_rss_floor_bytes;  ///< a figure at or below this one means "no more than"
   std::optional<std::uint64_t> pss_bytes;
   std::optional<std::uint64_t> threads;
   std::optional<std::uint64_t> fds;
   std::vector<std::string> methods;  ///< how each figure was read, and why one is null
 };
-BOOST_DESCRIBE_STRUCT(Resources, (), (cpu_user_ms, cpu_system_ms, max_rss_bytes, max_rss_floor_bytes, pss_bytes,
-                                      threads, fds, methods))
+BOOST_DESCRIBE_STRUCT(Resources, (),
+                      (cpu_user_ms, cpu_system_ms, max_rss_bytes, max_rss_floor_bytes, pss_bytes, threads,
+                       fds, methods))
 
 /// A correctness condition of a row over all its samples; `expected` and `actual` show the first break.
 struct Invariant {
@@ -116,8 +119,9 @@ struct Row {
   std::vector<Invariant> invariants;
   std::vector<Artifact> artifacts;
 };
-BOOST_DESCRIBE_STRUCT(Row, (), (bench, row, target, size, status, reason, metrics, outcomes, counters, resources,
-                                invariants, artifacts))
+BOOST_DESCRIBE_STRUCT(Row, (),
+                      (bench, row, target, size, status, reason, metrics, outcomes, counters, resources,
+                       invariants, artifacts))
 
 BOOST_DEFINE_ENUM_CLASS(ComparisonKind, emulation, total, floor, baseline)
 BOOST_DEFINE_ENUM_CLASS(Verdict, pass, fail, inconclusive, unmeasured)
@@ -142,8 +146,9 @@ struct Comparison {
   std::optional<Verdict> verdict;     ///< null when nothing judges it
   std::optional<std::string> reason;  ///< why a figure is null
 };
-BOOST_DESCRIBE_STRUCT(Comparison, (), (kind, row, metric, quantile, subject, reference, ratio, interval, difference,
-                                       difference_interval, unit, pairs, method, verdict, reason))
+BOOST_DESCRIBE_STRUCT(Comparison, (),
+                      (kind, row, metric, quantile, subject, reference, ratio, interval, difference,
+                       difference_interval, unit, pairs, method, verdict, reason))
 
 struct Budget {
   std::string id;
@@ -189,8 +194,9 @@ struct Document {
   std::vector<std::string> guidance;
   Invariants invariants;
 };
-BOOST_DESCRIBE_STRUCT(Document, (), (schema, complete, tool, command, started_at, finished_at, seed, host, targets,
-                                     config, rows, comparisons, budgets, findings, guidance, invariants))
+BOOST_DESCRIBE_STRUCT(Document, (),
+                      (schema, complete, tool, command, started_at, finished_at, seed, host, targets, config,
+                       rows, comparisons, budgets, findings, guidance, invariants))
 
 /// The row of a target, or nullptr.
 const Row* find_row(const Document& document, std::string_view row, std::string_view target);

@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view usual_main_metric = "total";
 
 struct QuantileMembers {
-  std::optional<double> measure::Summary::*point;
-  std::optional<measure::Interval> measure::Summary::*interval;
+  std::optional<double> measure::Summary::* point;
+  std::optional<measure::Interval> measure::Summary::* interval;
 };
 
 QuantileMembers members(std::string_view quantile) {
@@ -104,7 +104,8 @@ std::string_view Figures::unit(std::string_view row) const {
   return {};
 }
 
-const Metric* Figures::metric(std::string_view row_name, std::string_view target, std::string_view name) const {
+const Metric* Figures::metric(std::string_view row_name, std::string_view target,
+                              std::string_view name) const {
   const Row* found = row(row_name, target);
   if (found == nullptr) return nullptr;
   const auto metric = found->metrics.find(std::string(name));
@@ -119,7 +120,8 @@ bool Figures::measured(std::string_view row, std::string_view target) const {
 std::string Figures::why_missing(std::string_view name, std::string_view target) const {
   const Row* found = row(name, target);
   if (found == nullptr) return document_.complete ? "not in this run" : "not reached before the run ended";
-  if (found->status == RowStatus::unavailable) return found->reason.value_or("unavailable, for no stated reason");
+  if (found->status == RowStatus::unavailable)
+    return found->reason.value_or("unavailable, for no stated reason");
   if (found->status == RowStatus::failed) return "failed: " + found->reason.value_or("for no stated reason");
   return found->reason.value_or("no samples");
 }
@@ -162,7 +164,7 @@ Figure ratio_figure(const Comparison& c) {
 
 Figure ratio_interval_figure(const Comparison& c) {
   if (!c.ratio) return ratio_figure(c);
-  if (c.interval) return {interval_text(*c.interval), ""};
+  if (c.interval) return {interval_text(*c.interval) + "×", ""};
   return {"", c.reason.value_or(fmt::format("n/a ({} pairs)", text::count(c.pairs)))};
 }
 
@@ -176,7 +178,7 @@ Figure cpu_figure(const Row& row) {
 
 Figure memory_figure(const Row& row) {
   const Resources& used = row.resources;
-  if (!used.max_rss_bytes) return {"", method_about(row, {"memory", "maxRss", "VmHWM", "ru_maxrss"})};
+  if (!used.max_rss_bytes) return {"", method_about(row, {"max RSS", "memory"})};
   if (used.max_rss_floor_bytes && *used.max_rss_bytes <= *used.max_rss_floor_bytes) {
     return {"≤ " + text::bytes(*used.max_rss_floor_bytes), ""};
   }
@@ -185,7 +187,8 @@ Figure memory_figure(const Row& row) {
 
 std::string failure_text(const Row& row, const Metric& metric) {
   const SampleCount count = sample_count(row, metric);
-  if (count.ok == count.taken) return row.status == RowStatus::failed ? "failed: " + row.reason.value_or("") : "";
+  if (count.ok == count.taken)
+    return row.status == RowStatus::failed ? "failed: " + row.reason.value_or("") : "";
   std::string why = row.reason.value_or("");
   for (std::size_t i = 0; why.empty() && i < metric.error.size(); ++i) why = metric.error[i].value_or("");
   if (why.empty()) {
@@ -195,8 +198,8 @@ std::string failure_text(const Row& row, const Metric& metric) {
     }
     why = text::join(kinds, ", ");
   }
-  return fmt::format("{} of {} samples failed{}{}", text::count(count.taken - count.ok), text::count(count.taken),
-                     why.empty() ? "" : ": ", why);
+  return fmt::format("{} of {} samples failed{}{}", text::count(count.taken - count.ok),
+                     text::count(count.taken), why.empty() ? "" : ": ", why);
 }
 
 namespace {
@@ -220,31 +223,43 @@ std::vector<std::string> Footnotes::lines() const {
   return out;
 }
 
+std::string bench_title(const Document& document) {
+  if (document.rows.empty()) return "run";
+  const std::string& bench = document.rows.front().bench;
+  return bench == "spawn" ? "spawn → exit" : bench;
+}
+
 std::vector<std::string> broken_invariants(const Document& document) {
   std::vector<std::string> broken = document.invariants.failures;
   if (!broken.empty()) return broken;
   for (const Row& row : document.rows) {
     for (const Invariant& i : row.invariants) {
       if (i.ok && i.broken == 0) continue;
-      broken.push_back(fmt::format("{} on {}: {}: expected {}, got {} ({} of {} samples)", row.row, row.target, i.id,
-                                   i.expected, i.actual.value_or("nothing"), text::count(i.broken),
-                                   text::count(i.checked)));
+      broken.push_back(fmt::format("{} on {}: {}: expected {}, got {} ({} of {} samples)", row.row,
+                                   row.target, i.id, i.expected, i.actual.value_or("nothing"),
+                                   text::count(i.broken), text::count(i.checked)));
     }
   }
-  if (broken.empty() && !document.invariants.ok) broken.emplace_back("broken, but the document does not say which");
+  if (broken.empty() && !document.invariants.ok)
+    broken.emplace_back("broken, but the document does not say which");
   return broken;
 }
 
 std::string invariants_text(const Document& document) {
   std::uint64_t samples = 0;
   std::uint64_t checked = 0;
+  std::uint64_t broken = 0;
   for (const Row& row : document.rows) {
     const std::uint64_t n = std::max(taken(row), largest_check(row));
     samples += n;
     checked += std::min(n, largest_check(row));
+    std::uint64_t worst = 0;
+    for (const Invariant& i : row.invariants)
+      worst = std::max<std::uint64_t>({worst, i.broken, i.ok ? 0U : 1U});
+    broken += worst;
   }
+  if (broken == 0) broken = broken_invariants(document).size();
   if (samples == 0) return "no sample was taken, so none was checked";
-  const std::size_t broken = broken_invariants(document).size();
   const std::string of = checked == samples ? "all " + text::count(samples)
                                             : text::count(checked) + " of " + text::count(samples);
   return fmt::format("{} samples checked, {} broken", of, text::count(broken));
@@ -258,14 +273,16 @@ RunVerdict run_verdict(const Document& document) {
     failed += row.status == RowStatus::failed;
     for (const auto& [name, metric] : row.metrics) measured = measured || metric.summary.count > 0;
   }
-  if (failed > 0) return {Verdict::fail, fmt::format("{} of {} row results failed", failed, document.rows.size())};
+  if (failed > 0)
+    return {Verdict::fail, fmt::format("{} of {} row results failed", failed, document.rows.size())};
   for (const Verdict worst : {Verdict::fail, Verdict::unmeasured, Verdict::inconclusive}) {
     for (const Budget& budget : document.budgets) {
       if (budget.verdict == worst) return {worst, "budget " + budget.id};
     }
   }
   if (!measured) return {Verdict::unmeasured, "no row has a good sample"};
-  if (!document.complete) return {Verdict::inconclusive, "the run was cut short; " + invariants_text(document)};
+  if (!document.complete)
+    return {Verdict::inconclusive, "the run was cut short; " + invariants_text(document)};
   return {Verdict::pass, invariants_text(document)};
 }
 

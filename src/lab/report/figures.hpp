@@ -14,6 +14,12 @@
 /// missing. Nothing here computes a statistic: figures come from the document or are "n/a" with a reason.
 namespace tare::report {
 
+/// The name of an enumerator: "pass".
+template <class E>
+std::string_view name_of(E value) {
+  return boost::describe::enum_to_string(value, "?");
+}
+
 /// A figure as text, or the reason why there is none.
 struct Figure {
   std::string text;    ///< empty when there is a reason
@@ -27,8 +33,8 @@ class Figures {
   explicit Figures(const Document& document);
 
   const Document& document() const { return document_; }
-  const std::vector<std::string>& rows() const { return rows_; }  ///< in order of appearance
-  const std::vector<Target>& targets() const { return targets_; } ///< also those that only rows name
+  const std::vector<std::string>& rows() const { return rows_; }   ///< in order of appearance
+  const std::vector<Target>& targets() const { return targets_; }  ///< also those that only rows name
 
   /// Null when the run has no such row on that target.
   const Row* row(std::string_view name, std::string_view target) const;
@@ -48,7 +54,8 @@ class Figures {
 
  private:
   using Key = std::tuple<std::string_view, std::string_view>;
-  using ComparisonKey = std::tuple<ComparisonKind, std::string_view, std::string_view, std::string_view, std::string_view>;
+  using ComparisonKey =
+      std::tuple<ComparisonKind, std::string_view, std::string_view, std::string_view, std::string_view>;
 
   const Document& document_;
   std::vector<std::string> rows_;
@@ -75,8 +82,8 @@ Figure interval_figure(const measure::Summary& summary, std::string_view quantil
 
 /// "1.11×". A ratio whose interval holds 1 is "≈1.02×": these samples do not tell the lanes apart.
 Figure ratio_figure(const Comparison& comparison);
-Figure ratio_interval_figure(const Comparison& comparison);
-std::string interval_text(const Interval& interval);  ///< "1.10–1.13"
+Figure ratio_interval_figure(const Comparison& comparison);  ///< "1.10–1.13×"
+std::string interval_text(const Interval& interval);         ///< "1.10–1.13"
 
 /// User + system time of one operation in ms.
 Figure cpu_figure(const Row& row);
@@ -98,6 +105,9 @@ class Footnotes {
   std::map<std::string, std::size_t> numbers_;
   std::vector<std::string> reasons_;
 };
+
+/// What a bench times, for the head of its table: "spawn → exit".
+std::string bench_title(const Document& document);
 
 /// How the whole run ended, in a word and a clause.
 struct RunVerdict {

@@ -16,10 +16,11 @@ constexpr std::size_t short_reason = 12;
 Cell to_cell(const Figure& figure, const std::string& whose, Footnotes& notes) {
   if (figure) return {figure.text};
   if (figure.reason.starts_with("n/a") && text::width(figure.reason) <= short_reason) return {figure.reason};
-  return {"n/a" + notes.mark(whose + ": " + figure.reason)};
+  return {"n/a", Tone::plain, notes.mark(whose + ": " + figure.reason)};
 }
 
-bool is_floor_row(const Figures& figures, const std::string& row, const std::vector<std::string>& floor_rows) {
+bool is_floor_row(const Figures& figures, const std::string& row,
+                  const std::vector<std::string>& floor_rows) {
   if (std::ranges::find(floor_rows, row) == floor_rows.end()) return false;
   return std::ranges::none_of(figures.targets(), [&](const Target& target) {
     const Row* found = figures.row(row, target.id);
@@ -29,19 +30,19 @@ bool is_floor_row(const Figures& figures, const std::string& row, const std::vec
 }
 
 /// The p50 of a row on a lane, or what stands in its place.
-Cell main_cell(const Figures& figures, const std::string& row, const Target& lane, std::string_view table_unit,
-               Footnotes& notes) {
+Cell main_cell(const Figures& figures, const std::string& row, const Target& lane,
+               std::string_view table_unit, Footnotes& notes) {
   const Row* found = figures.row(row, lane.id);
   const Metric* metric = figures.metric(row, lane.id, figures.main_metric(row));
   if (!figures.measured(row, lane.id)) {
     const bool failed = found != nullptr && found->status == RowStatus::failed;
     const std::string mark = notes.mark(lane.id + ": " + figures.why_missing(row, lane.id));
-    return failed ? Cell{"failed" + mark, Tone::bad} : Cell{"n/a" + mark};
+    return failed ? Cell{"failed", Tone::bad, mark} : Cell{"n/a", Tone::plain, mark};
   }
   Cell cell = to_cell(quantile_figure(metric->summary, "p50"), lane.id, notes);
   if (metric->unit != table_unit) cell.text += " " + metric->unit;
   if (const std::string failure = failure_text(*found, *metric); !failure.empty()) {
-    cell.text += notes.mark(fmt::format("{}, {}: {}", lane.id, row, failure));
+    cell.mark += notes.mark(fmt::format("{}, {}: {}", lane.id, row, failure));
     cell.tone = Tone::bad;
   }
   return cell;
@@ -52,7 +53,13 @@ Tone tone_of(const Comparison& comparison) {
   return comparison.verdict == Verdict::pass ? Tone::good : Tone::plain;
 }
 
-Cell ratio_cell(const Comparison& comparison, const std::string& row, Footnotes& notes) {
+Cell ratio_cell(const Figures& figures, const Comparison& comparison, const std::string& row,
+                Footnotes& notes) {
+  if (!comparison.ratio && !figures.measured(row, comparison.reference)) {
+    // The cell of the reference says why; the same note serves both.
+    const std::string& reference = comparison.reference;
+    return {"n/a", Tone::plain, notes.mark(reference + ": " + figures.why_missing(row, reference))};
+  }
   Cell cell = to_cell(ratio_figure(comparison), comparison.subject + ", " + row, notes);
   cell.tone = tone_of(comparison);
   return cell;
@@ -62,7 +69,11 @@ Cell ratio_cell(const Comparison& comparison, const std::string& row, Footnotes&
 class Headline {
  public:
   Headline(const Figures& figures, const LanePlan& plan, Footnotes& notes)
-      : figures_(figures), plan_(plan), notes_(notes), row_(plan.rows.front()), metric_(figures.main_metric(row_)) {
+      : figures_(figures),
+        plan_(plan),
+        notes_(notes),
+        row_(plan.rows.front()),
+        metric_(figures.main_metric(row_)) {
     table_.label_columns = 2;
     for (const Target* lane : plan.lanes) table_.lanes.push_back({lane->id, {Column{}}});
   }
@@ -78,8 +89,9 @@ class Headline {
       return to_cell(quantile_figure(main(lane).summary, "p95"), lane.id, notes_);
     });
     add_other_metrics(unit);
-    add_for_measured("CPU", unit == "ms" ? "per operation" : "ms per operation",
-                     [&](const Target& lane, const Row& row) { return to_cell(cpu_figure(row), lane.id, notes_); });
+    add_for_measured(
+        "CPU", unit == "ms" ? "per operation" : "ms per operation",
+        [&](const Target& lane, const Row& row) { return to_cell(cpu_figure(row), lane.id, notes_); });
     add_for_measured("memory", "largest process", [&](const Target& lane, const Row& row) {
       return to_cell(memory_figure(row), lane.id, notes_);
     });
@@ -140,13 +152,15 @@ class Headline {
     }
     if (references.empty()) return;
     const std::vector<std::string> names(references.begin(), references.end());
-    add(name, fmt::format("÷ {}, {} pairs", text::join(names, ", "), text::count(fewest)), [&](const Target& lane) {
-      if (const Comparison* c = tax(kind, lane)) return ratio_cell(*c, row_, notes_);
-      return Cell{references.contains(lane.id) ? "1×" : "–"};
-    });
+    add(name, fmt::format("÷ {}, {} pairs", text::join(names, ", "), text::count(fewest)),
+        [&](const Target& lane) {
+          if (const Comparison* c = tax(kind, lane)) return ratio_cell(figures_, *c, row_, notes_);
+          return Cell{references.contains(lane.id) ? "1×" : "–"};
+        });
     add("  95 % CI", "", [&](const Target& lane) {
       const Comparison* c = tax(kind, lane);
-      return c != nullptr && c->ratio ? to_cell(ratio_interval_figure(*c), lane.id + ", " + name, notes_) : Cell{};
+      return c != nullptr && c->ratio ? to_cell(ratio_interval_figure(*c), lane.id + ", " + name, notes_)
+                                      : Cell{};
     });
   }
 
@@ -193,7 +207,8 @@ LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floo
   }
   if (plan.rows.empty()) plan.rows.swap(plan.floors);
   const auto headline = std::ranges::find_if(plan.rows, [&](const std::string& row) {
-    return std::ranges::any_of(figures.targets(), [&](const Target& t) { return figures.measured(row, t.id); });
+    return std::ranges::any_of(figures.targets(),
+                               [&](const Target& t) { return figures.measured(row, t.id); });
   });
   if (headline != plan.rows.end()) std::rotate(plan.rows.begin(), headline, headline + 1);
   for (const Target& target : figures.targets()) {
@@ -236,11 +251,13 @@ Table rows_table(const Figures& figures, const LanePlan& plan, Beside beside, Fo
       line.cells.push_back(main_cell(figures, row, lane, unit, notes));
       if (taxes[i]) {
         const Comparison* c = figures.comparison(*taxes[i], row, figures.main_metric(row), "p50", lane.id);
-        line.cells.push_back(c != nullptr && measured ? ratio_cell(*c, row, notes) : Cell{});
+        line.cells.push_back(c != nullptr && measured ? ratio_cell(figures, *c, row, notes) : Cell{});
       }
       const Row* found = figures.row(row, lane.id);
-      if (shows[i].first) line.cells.push_back(measured ? to_cell(cpu_figure(*found), lane.id, notes) : Cell{});
-      if (shows[i].second) line.cells.push_back(measured ? to_cell(memory_figure(*found), lane.id, notes) : Cell{});
+      if (shows[i].first)
+        line.cells.push_back(measured ? to_cell(cpu_figure(*found), lane.id, notes) : Cell{});
+      if (shows[i].second)
+        line.cells.push_back(measured ? to_cell(memory_figure(*found), lane.id, notes) : Cell{});
     }
     table.lines.push_back(std::move(line));
   }
@@ -251,7 +268,8 @@ std::string n_text(const Figures& figures, const std::string& row, const std::ve
   std::vector<SampleCount> counts;
   for (const Target* lane : lanes) {
     if (!figures.measured(row, lane->id)) continue;
-    counts.push_back(sample_count(*figures.row(row, lane->id), *figures.metric(row, lane->id, figures.main_metric(row))));
+    counts.push_back(
+        sample_count(*figures.row(row, lane->id), *figures.metric(row, lane->id, figures.main_metric(row))));
   }
   if (counts.empty()) return {};
   const auto lost = [](const SampleCount& c) { return c.taken - c.ok; };

@@ -41,6 +41,25 @@ LongWords long_words_at(std::size_t width) {
   return width < narrowest ? LongWords::whole : LongWords::broken;
 }
 
+constexpr std::string_view item_separator = " · ";
+
+/// As `wrap`, but breaks between items rather than within one.
+std::vector<std::string> wrap_items(std::string_view text, std::size_t width, LongWords long_words) {
+  std::vector<std::string> lines;
+  for (std::string_view rest = text;;) {
+    const std::size_t at = rest.find(item_separator);
+    const bool last = at == std::string_view::npos;
+    const std::string item = text::one_line(rest.substr(0, at)) + (last ? "" : " ·");
+    if (!lines.empty() && text::width(lines.back()) + 1 + text::width(item) <= width) {
+      lines.back() += ' ' + item;
+    } else {
+      for (std::string& line : wrap(item, width, long_words)) lines.push_back(std::move(line));
+    }
+    if (last) return lines;
+    rest.remove_prefix(at + item_separator.size());
+  }
+}
+
 /// A table whose text is safe to print, with the width of everything.
 class Grid {
  public:
@@ -53,6 +72,7 @@ class Grid {
 
  private:
   std::size_t labels_width() const;
+  bool says_something(std::size_t line, std::size_t first, std::size_t last) const;
   std::string labels(std::size_t line) const;
   std::string heads(std::size_t first, std::size_t last) const;
   std::string figures(std::size_t line, std::size_t first, std::size_t last, Colour colour) const;
@@ -60,8 +80,9 @@ class Grid {
 
   Table table_;
   std::vector<std::size_t> label_widths_;
-  std::vector<std::size_t> column_widths_;  // of all lanes, in order
-  std::vector<std::size_t> first_column_;   // of each lane, and one past the last
+  std::vector<std::size_t> column_widths_;  // of all lanes, in order, without the marks
+  std::vector<std::size_t> mark_widths_;
+  std::vector<std::size_t> first_column_;  // of each lane, and one past the last
   std::size_t note_width_ = 0;
   bool has_heads_ = false;
 };
@@ -76,6 +97,7 @@ Grid::Grid(const Table& table) : table_(table), label_widths_(std::max<std::size
       column.head = text::one_line(column.head);
       has_heads_ = has_heads_ || !column.head.empty();
       column_widths_.push_back(text::width(column.head));
+      mark_widths_.push_back(0);
     }
   }
   first_column_.push_back(column_widths_.size());
@@ -88,7 +110,9 @@ Grid::Grid(const Table& table) : table_(table), label_widths_(std::max<std::size
     }
     for (std::size_t i = 0; i < line.cells.size(); ++i) {
       line.cells[i].text = text::one_line(line.cells[i].text);
+      line.cells[i].mark = text::one_line(line.cells[i].mark);
       column_widths_[i] = std::max(column_widths_[i], text::width(line.cells[i].text));
+      mark_widths_[i] = std::max(mark_widths_[i], text::width(line.cells[i].mark));
     }
     line.note = text::one_line(line.note);
     note_width_ = std::max(note_width_, text::width(line.note));
@@ -104,7 +128,7 @@ Grid::Grid(const Table& table) : table_(table), label_widths_(std::max<std::size
 std::size_t Grid::lane_width(std::size_t lane) const {
   std::size_t width = 0;
   for (std::size_t i = first_column_[lane]; i < first_column_[lane + 1]; ++i) {
-    width += column_widths_[i] + (i > first_column_[lane] ? gap : 0);
+    width += column_widths_[i] + mark_widths_[i] + (i > first_column_[lane] ? gap : 0);
   }
   return width;
 }
@@ -140,11 +164,16 @@ std::string Grid::heads(std::size_t first, std::size_t last) const {
   for (std::size_t lane = first; lane < last; ++lane) {
     const Lanes& group = table_.lanes[lane];
     const Align align = has_heads_ || group.columns.size() > 1 ? Align::left : group.columns.front().align;
-    titles += std::string(lane_gap, ' ') + pad(group.title, lane_width(lane), align);
+    // A title over one column of figures ends where they do.
+    const std::size_t marks = align == Align::right ? mark_widths_[first_column_[lane]] : 0;
+    titles += std::string(lane_gap, ' ') + pad(group.title, lane_width(lane) - marks, align);
+    titles.append(marks, ' ');
     heads.append(lane_gap - gap, ' ');
     for (std::size_t i = 0; i < group.columns.size(); ++i) {
       heads.append(gap, ' ');
-      heads += pad(group.columns[i].head, column_widths_[first_column_[lane] + i], group.columns[i].align);
+      const std::size_t column = first_column_[lane] + i;
+      heads += pad(group.columns[i].head, column_widths_[column], group.columns[i].align);
+      heads.append(mark_widths_[column], ' ');
     }
   }
   std::string out;
@@ -174,6 +203,7 @@ std::string Grid::figures(std::size_t line, std::size_t first, std::size_t last,
       blanks += gap;
       const Align align = table_.lanes[lane].columns[i - first_column_[lane]].align;
       put(now.cells[i].text, column_widths_[i], align, now.cells[i].tone);
+      put(now.cells[i].mark, mark_widths_[i], Align::left, now.cells[i].tone);
     }
   }
   blanks += note_gap;
@@ -181,10 +211,19 @@ std::string Grid::figures(std::size_t line, std::size_t first, std::size_t last,
   return without_trailing_spaces(out);
 }
 
+bool Grid::says_something(std::size_t line, std::size_t first, std::size_t last) const {
+  if (first == 0 && last == lanes()) return true;
+  const auto& cells = table_.lines[line].cells;
+  return std::any_of(cells.begin() + static_cast<std::ptrdiff_t>(first_column_[first]),
+                     cells.begin() + static_cast<std::ptrdiff_t>(first_column_[last]),
+                     [](const Cell& cell) { return !cell.text.empty(); });
+}
+
 std::string Grid::block(std::size_t first, std::size_t last, Colour colour) const {
   std::string out = heads(first, last);
-  for (std::size_t line = 0; line < table_.lines.size(); ++line)
-    out += figures(line, first, last, colour) + '\n';
+  for (std::size_t line = 0; line < table_.lines.size(); ++line) {
+    if (says_something(line, first, last)) out += figures(line, first, last, colour) + '\n';
+  }
   return out;
 }
 
@@ -202,7 +241,7 @@ std::string Grid::one_line_a_figure(std::size_t width, Colour colour) const {
         std::vector<std::string> words{line.labels.front(), table_.lanes[lane].title};
         words.insert(words.end(), line.labels.begin() + 1, line.labels.end());
         words.push_back(table_.lanes[lane].columns[i - first_column_[lane]].head);
-        words.push_back(line.cells[i].text);
+        words.push_back(line.cells[i].text + line.cells[i].mark);
         words.push_back(line.note);
         std::erase(words, "");
         add(text::join(words, " "), line.cells[i].tone);
@@ -268,6 +307,12 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, LongWord
   return lines;
 }
 
+std::string flow(std::string_view text, std::size_t width) {
+  std::string out;
+  for (const std::string& line : wrap(text, width, long_words_at(width))) out += line + '\n';
+  return out;
+}
+
 std::string paragraph(std::string_view label, std::string_view text, std::size_t width, Colour colour,
                       Tone tone) {
   const std::string name = text::one_line(label);
@@ -275,7 +320,8 @@ std::string paragraph(std::string_view label, std::string_view text, std::size_t
   std::string out;
   if (!beside && !name.empty()) out += name + '\n';
   bool first = true;
-  for (const std::string& line : wrap(text, beside ? width - label_width : width, long_words_at(width))) {
+  for (const std::string& line :
+       wrap_items(text, beside ? width - label_width : width, long_words_at(width))) {
     if (beside) out += pad(first ? name : "", label_width, Align::left);
     out += paint(line, tone, colour);
     out = without_trailing_spaces(std::move(out));

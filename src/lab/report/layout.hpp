@@ -19,6 +19,7 @@ enum class Align { left, right };
 struct Cell {
   std::string text;
   Tone tone = Tone::plain;
+  std::string mark = {};  ///< of a footnote; hangs to the right of the figures, so that these stay aligned
 };
 
 struct Column {
@@ -48,8 +49,9 @@ struct Table {
 /// How wide the table is when it is not split.
 std::size_t natural_width(const Table& table);
 
-/// The table, each line ended by a newline. Too wide a table becomes blocks of lanes; where not even one
-/// lane fits beside the labels, one line a figure: `fanout_8 node p50 80.1`.
+/// The table, each line ended by a newline. Too wide a table becomes blocks of lanes, each without the lines
+/// that say nothing about them; where not even one lane fits beside the labels, one line a figure: `fanout_8
+/// node p50 80.1`.
 std::string lay_out(const Table& table, std::size_t width, Colour colour);
 
 enum class LongWords { whole, broken };
@@ -58,7 +60,10 @@ enum class LongWords { whole, broken };
 /// than that stays whole or is broken where the line ends. Safe to print: escaped.
 std::vector<std::string> wrap(std::string_view text, std::size_t width, LongWords long_words);
 
-/// A label, and text beside it with a hanging indent:
+/// `text` as lines that fit, each ended by a newline.
+std::string flow(std::string_view text, std::size_t width);
+
+/// A label, and text beside it with a hanging indent. Items divided by " · " are kept whole if they fit:
 /// ```
 /// host        2 × AMD EPYC · Linux 6.18 ·
 ///             load 0.40

@@ -19,7 +19,7 @@ Table two_lanes() {
   table.lanes = {{"native", {{"p50", Align::right}, {"CPU", Align::right}}},
                  {"node", {{"p50", Align::right}}}};
   table.lines = {{{"exit"}, {{"25.1"}, {"25.0"}, {"27.9"}}, "n=200"},
-                 {{"fanout_8"}, {{"61.0"}, {}, {"n/a¹"}}, "n=20"}};
+                 {{"fanout_8"}, {{"61.0"}, {}, {"n/a", Tone::plain, "¹"}}, "n=20"}};
   return table;
 }
 
@@ -33,8 +33,8 @@ TEST(Layout, aligns_lanes_under_their_titles) {
   EXPECT_EQ(lay_out(two_lanes(), 100, Colour::off),
             "op, ms      native        node\n"
             "             p50   CPU     p50\n"
-            "exit        25.1  25.0    27.9   n=200\n"
-            "fanout_8    61.0          n/a¹   n=20\n");
+            "exit        25.1  25.0    27.9    n=200\n"
+            "fanout_8    61.0           n/a¹   n=20\n");
 }
 
 TEST(Layout, a_lane_of_one_column_without_a_head_has_one_line_above_it) {
@@ -59,8 +59,8 @@ TEST(Layout, too_wide_a_table_becomes_blocks_of_lanes) {
             "\n"
             "op, ms      node\n"
             "             p50\n"
-            "exit        27.9   n=200\n"
-            "fanout_8    n/a¹   n=20\n");
+            "exit        27.9    n=200\n"
+            "fanout_8     n/a¹   n=20\n");
 }
 
 TEST(Layout, too_narrow_for_one_lane_gives_a_line_a_figure) {
@@ -89,8 +89,8 @@ TEST(Layout, wide_and_combining_characters_keep_the_columns_straight) {
   EXPECT_EQ(lay_out(table, 100, Colour::off),
             "op, ms    native        node\n"
             "           p50   CPU     p50\n"
-            "出口      25.1  25.0    27.9   n=200\n"
-            "e\u0301xit      61.0          n/a¹   n=20\n"
+            "出口      25.1  25.0    27.9    n=200\n"
+            "e\u0301xit      61.0           n/a¹   n=20\n"
             "🚀x          1     2       3\n");
 }
 
@@ -128,12 +128,36 @@ TEST(Layout, an_empty_table_is_its_heading) {
   EXPECT_EQ(lay_out(table, 100, Colour::off), "op, ms\n");
 }
 
+TEST(Layout, footnote_marks_hang_to_the_right_of_the_figures) {
+  Table table;
+  table.lanes = {{"node", {{}}}, {"bun", {{"p50"}}}};
+  table.lines = {{{"a"}, {{"27.9"}, {"1.5", Tone::plain, "¹"}}, "n=2"}, {{"b"}, {{"104"}, {"22.5"}}, "n=2"}};
+  EXPECT_EQ(lay_out(table, 100, Colour::off),
+            "     node    bun\n"
+            "              p50\n"
+            "a    27.9     1.5¹   n=2\n"
+            "b     104    22.5    n=2\n");
+}
+
+TEST(Layout, a_block_leaves_out_lines_that_say_nothing_about_its_lanes) {
+  Table table;
+  table.lanes = {{"a-wide-lane", {{}}}, {"another-wide-lane", {{}}}};
+  table.lines = {{{"p50"}, {{"1"}, {"2"}}, ""}, {{"tax"}, {{""}, {"2×"}}, ""}};
+  EXPECT_EQ(lay_out(table, 30, Colour::off),
+            "       a-wide-lane\n"
+            "p50              1\n"
+            "\n"
+            "       another-wide-lane\n"
+            "p50                    2\n"
+            "tax                   2×\n");
+}
+
 TEST(Layout, colour_marks_a_cell_and_takes_no_room) {
   Table table = two_lanes();
   table.lines[1].cells[2].tone = Tone::bad;
   const std::string text = lay_out(table, 100, Colour::on);
-  EXPECT_THAT(text, HasSubstr("fanout_8    61.0          \x1b[31mn/a¹\x1b[0m   n=20\n"));
-  EXPECT_THAT(text, HasSubstr("exit        25.1  25.0    27.9   n=200\n"));
+  EXPECT_THAT(text, HasSubstr("fanout_8    61.0           \x1b[31mn/a\x1b[0m\x1b[31m¹\x1b[0m   n=20\n"));
+  EXPECT_THAT(text, HasSubstr("exit        25.1  25.0    27.9    n=200\n"));
 }
 
 TEST(Layout, ten_thousand_lines_are_laid_out_at_once) {
@@ -160,6 +184,9 @@ TEST(Paragraph, hangs_beside_its_label) {
   EXPECT_EQ(paragraph("host", "2 × AMD EPYC · Linux 6.18 · load 0.40", 40),
             "host        2 × AMD EPYC · Linux 6.18 ·\n"
             "            load 0.40\n");
+  EXPECT_EQ(paragraph("host", "2 × AMD EPYC · governor unavailable", 40),
+            "host        2 × AMD EPYC ·\n"
+            "            governor unavailable\n");
   EXPECT_EQ(paragraph("host", "2 × AMD EPYC", 10), "host\n2 × AMD\nEPYC\n");
 }
 

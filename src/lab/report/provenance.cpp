@@ -1,0 +1,143 @@
+#include "lab/report/provenance.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "lab/report/figures.hpp"
+
+namespace tare::report {
+namespace {
+
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-+=:,./@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+measure::Noise noise_of(const Document& document) {
+  const measure::HostFacts& host = document.host;
+  measure::NoiseFacts before;
+  measure::NoiseFacts after;
+  before.load = host.load;
+  before.psi = host.psi.before.value_or(measure::Pressures{});
+  after.psi = host.psi.after.value_or(measure::Pressures{});
+  if (host.steal_ms) {
+    before.steal_ms = 0;
+    after.steal_ms = host.steal_ms;
+  }
+  // Until the run has ended, the document holds the count since the group was made.
+  if (host.psi.after && host.cgroup.nr_throttled) {
+    before.nr_throttled = 0;
+    after.nr_throttled = host.cgroup.nr_throttled;
+  }
+  return measure::judge(before, after, measure::usable_cpus(host));
+}
+
+std::string host_line(const Document& document) {
+  const measure::HostFacts& host = document.host;
+  const std::string cpu = host.cpu.value_or("CPU unavailable");
+  std::vector<std::string> parts;
+  parts.push_back(host.logical_cpus ? fmt::format("{} × {}", *host.logical_cpus, cpu) : cpu);
+  parts.push_back(host.kernel ? "Linux " + *host.kernel : "kernel unavailable");
+  parts.push_back("governor " + host.governor.value_or("unavailable"));
+  parts.push_back(host.load.empty() ? "load unavailable" : fmt::format("load {:.2f}", host.load[0]));
+  parts.push_back(fmt::format("noise: {}", name_of(noise_of(document).level)));
+  return text::join(parts, " · ");
+}
+
+std::string plan_line(const Document& document) {
+  std::set<std::string_view> rows;
+  std::set<std::string_view> targets;
+  for (const Target& target : document.targets) targets.insert(target.id);
+  for (const Row& row : document.rows) {
+    rows.insert(row.row);
+    targets.insert(row.target);
+  }
+  const auto many = [](std::size_t n, std::string_view what) {
+    return fmt::format("{} {}{}", text::count(n), what, n == 1 ? "" : "s");
+  };
+  std::string line = many(rows.size(), "row") + " × " + many(targets.size(), "target");
+  if (const auto rounds = config_number(document, "iterations"); rounds && *rounds >= 0) {
+    line += " × " + many(static_cast<std::size_t>(*rounds), "round");
+    const auto processes = config_number(document, "processes");
+    if (processes && *processes > 1) line += fmt::format(" in each of {} processes", *processes);
+  }
+  return line + fmt::format(", interleaved, seed {}", document.seed);
+}
+
+std::vector<std::pair<std::string, std::string>> provenance(const Document& document) {
+  const measure::HostFacts& host = document.host;
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](std::string_view name, std::string_view key, std::optional<std::string> value) {
+    const auto why = host.absent.find(std::string(key));
+    std::string none = why == host.absent.end() ? "unavailable" : "unavailable: " + why->second;
+    facts.emplace_back(name, value ? std::move(*value) : std::move(none));
+  };
+  const auto number = [](const auto& value) {
+    return value ? std::optional(fmt::format("{}", *value)) : std::optional<std::string>();
+  };
+  const auto size = [](const auto& value) {
+    return value ? std::optional(text::bytes(*value)) : std::optional<std::string>();
+  };
+  std::optional<std::string> load;
+  if (!host.load.empty()) load = fmt::format("{:.2f}", fmt::join(host.load, " "));
+  std::optional<std::string> steal;
+  if (host.steal_ms) steal = text::significant(*host.steal_ms) + " ms";
+  add("tool", "",
+      fmt::format("tare {} ({}, {})", document.tool.version, document.tool.commit, document.tool.build));
+  add("started", "", document.started_at);
+  add("finished", "", document.finished_at.value_or("not finished"));
+  add("seed", "", std::to_string(document.seed));
+  add("CPU", "cpu", host.cpu);
+  add("logical CPUs", "logicalCpus", number(host.logical_cpus));
+  add("CPUs allowed", "cpusAllowed", host.cpus_allowed);
+  add("kernel", "kernel", host.kernel);
+  add("OS", "os", host.os);
+  add("memory", "memoryBytes", size(host.memory_bytes));
+  add("governor", "governor", host.governor);
+  add("turbo", "turbo", host.turbo);
+  add("SMT", "smt", host.smt);
+  add("ASLR", "aslr", host.aslr);
+  add("clock source", "clocksource", host.clocksource);
+  add("cgroup version", "cgroup.version", number(host.cgroup.version));
+  add("cgroup CPU quota", "cgroup.cpuQuota", number(host.cgroup.cpu_quota));
+  add("cgroup memory limit", "cgroup.memoryLimit", size(host.cgroup.memory_limit));
+  add("throttled periods", "cgroup.nrThrottled", number(host.cgroup.nr_throttled));
+  add("open files allowed", "nofile", number(host.nofile));
+  add("load before", "load", load);
+  add("steal during the run", "stealMs", steal);
+  return facts;
+}
+
+std::vector<std::string> provenance_lines(const Document& document) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : provenance(document)) lines.push_back(name + ": " + value);
+  return lines;
+}
+
+std::string command_text(const Document& document) {
+  std::vector<std::string> words;
+  for (const std::string& word : document.command) words.push_back(shell_word(text::one_line(word)));
+  return text::join(words, " ");
+}
+
+std::optional<std::int64_t> config_number(const Document& document, std::string_view name) {
+  const json::Object* config = document.config.if_object();
+  const json::Value* value = config != nullptr ? config->if_contains(name) : nullptr;
+  if (value == nullptr) return std::nullopt;
+  boost::json::error_code error;
+  const auto number = value->is_number() ? value->to_number<std::int64_t>(error) : 0;
+  return value->is_number() && !error ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace tare::report

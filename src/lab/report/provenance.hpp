@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/report/document.hpp"
+
+/// Where and how a run was made, in words.
+namespace tare::report {
+
+/// How disturbed the machine was, judged anew from the facts of the document.
+measure::Noise noise_of(const Document& document);
+
+/// "2 × AMD EPYC · Linux 6.18 · governor unavailable · load 0.40 · noise: moderate"
+std::string host_line(const Document& document);
+
+/// "12 rows × 3 targets × 200 rounds, interleaved, seed 42"; rounds only when the run's options say so.
+std::string plan_line(const Document& document);
+
+/// Every fact of the host and the tool with its value, "unavailable" where the machine does not say.
+std::vector<std::pair<std::string, std::string>> provenance(const Document& document);
+
+/// The same as lines: "kernel: Linux 6.18.0".
+std::vector<std::string> provenance_lines(const Document& document);
+
+/// The command as it could be typed again: words with special characters are quoted.
+std::string command_text(const Document& document);
+
+/// Whole-number option of the run's configuration, as "iterations".
+std::optional<std::int64_t> config_number(const Document& document, std::string_view name);
+
+}  // namespace tare::report
