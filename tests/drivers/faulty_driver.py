@@ -42,7 +42,13 @@ def leave_a_process():
     note_pid(int(out))
 
 
+def error_line(number, code, message):
+    return json.dumps({"id": number, "ok": False, "error": {"code": code, "message": message}}) + "\n"
+
+
 def hello(request):
+    if request["protocol"] != PROTOCOL:
+        return error_line(request["id"], "unsupported", f"this driver speaks {PROTOCOL}")
     reply = {
         "id": request["id"],
         "ok": True,
@@ -64,7 +70,7 @@ def hello(request):
     elif MODE == "hello_garbage":
         return "Welcome to the driver!\n"
     elif MODE == "hello_refused":
-        reply = {"id": request["id"], "ok": False, "error": {"code": "unsupported", "message": "no such protocol"}}
+        return error_line(request["id"], "unsupported", "no such protocol")
     return json.dumps(reply) + "\n"
 
 
@@ -135,12 +141,10 @@ def sample(request):
     if MODE == "infinite":
         return f'{{"id":{request["id"]},"ok":true,"samples":[{{"ns":{{"total":1e999}},"outcome":"ok"}}]}}\n'
     if MODE.startswith("error_"):
-        error = {"code": MODE[len("error_"):], "message": "it is like that"}
-        return json.dumps({"id": request["id"], "ok": False, "error": error}) + "\n"
+        return error_line(request["id"], MODE[len("error_"):], "it is like that")
     row = request["row"]
     if row not in ("exec_true", "capture_2b"):
-        error = {"code": "unsupported", "message": f"no row {row}"}
-        return json.dumps({"id": request["id"], "ok": False, "error": error}) + "\n"
+        return error_line(request["id"], "unsupported", f"no row {row}")
     count = request["iterations"] + {"few_samples": -1, "many_samples": 1}.get(MODE, 0)
     samples = [sample_of(row, request["params"]) for _ in range(count)]
     number = {"wrong_id": request["id"] + 17, "missing_id": None}.get(MODE, request["id"])
@@ -157,12 +161,12 @@ def main():
     for line in sys.stdin:
         try:
             request = json.loads(line)
-        except ValueError:
+            op = request["op"]
+        except (ValueError, TypeError):
             if MODE == "dies_of_bad_line":
                 raise
-            send(json.dumps({"id": None, "ok": False, "error": {"code": "invalid", "message": "not JSON"}}) + "\n")
+            send(error_line(None, "invalid", "not a JSON object"))
             continue
-        op = request["op"]
         if op == "bye":
             if MODE == "hangs_at_bye":
                 time.sleep(FOREVER)
@@ -179,8 +183,7 @@ def main():
         elif op == "sample":
             send(sample(request))
         else:
-            error = {"code": "unsupported", "message": f"no op {op}"}
-            send(json.dumps({"id": request["id"], "ok": False, "error": error}) + "\n")
+            send(error_line(request["id"], "unsupported", f"no op {op}"))
     if MODE == "ignores_eof":
         time.sleep(FOREVER)
 

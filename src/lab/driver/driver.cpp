@@ -59,8 +59,11 @@ Driver::Driver(DriverCommand command, DriverOptions options)
   try {
     child_.emplace(process::spawn(spawn_options(command_)));
   } catch (const Error& error) {
+    std::string_view place = error.what();
+    if (constexpr std::string_view same = "cannot start "; place.starts_with(same))
+      place.remove_prefix(same.size());
     throw DriverFailure(FailureKind::cannot_start, command_.label, "cannot be started",
-                        error.why().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.why()),
+                        error.why().empty() ? std::string(place) : fmt::format("{}: {}", place, error.why()),
                         {});
   }
   alive_ = true;

@@ -1,0 +1,354 @@
+#include "lab/driver/check.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "lab/driver/raw_session.hpp"
+#include "lab/driver/workload.hpp"
+
+namespace tare::driver {
+namespace {
+
+constexpr std::string_view any_fanout = "fanout_<n>";
+/// A second is long for an answer that needs no work, and short for somebody who waits.
+constexpr auto quick = std::chrono::seconds(5);
+constexpr auto settle = std::chrono::milliseconds(100);
+
+/// Why a check does not pass.
+struct Failed {
+  std::string text;
+};
+struct Skipped {
+  std::string text;
+};
+
+std::string request(json::Object object) {
+  return json::line(json::Value(std::move(object)));
+}
+
+class Checker {
+ public:
+  Checker(const DriverCommand& command, const CheckOptions& options,
+          const std::function<void(const CheckResult&)>& on_result)
+      : command_(command),
+        options_(options),
+        on_result_(on_result),
+        nonce_(options.seed * 0x9E3779B97F4A7C15) {
+    if (!options_.driver.roster) options_.driver.roster = std::make_shared<Roster>();
+  }
+
+  std::vector<CheckResult> run() {
+    check("hello", [&] { return hello(); });
+    if (!hello_) return results_;
+    check("unknown_field", [&] { return unknown_field(); });
+    check("unknown_op", [&] { return unknown_op(); });
+    check("unknown_row", [&] { return unknown_row(); });
+    check("other_protocol", [&] { return other_protocol(); });
+    check("bad_line", [&] { return bad_line(); });
+    check("ids", [&] { return ids(); });
+    for (const Workload& workload : offered()) check("row " + workload.row, [&] { return row(workload); });
+    check("iterations", [&] { return iterations(); });
+    check("timeout", [&] { return timeout(); });
+    check("bye", [&] { return bye(); });
+    check("end_of_input", [&] { return end_of_input(); });
+    check("stdout_only", [&] { return stdout_only(); });
+    check("nothing_left", [&] { return nothing_left(); });
+    return results_;
+  }
+
+ private:
+  /// Runs one check; `body` returns what it saw, or throws.
+  template <class Body>
+  void check(std::string id, Body&& body) {
+    CheckResult result{std::move(id), CheckStatus::pass, {}};
+    try {
+      result.text = body();
+    } catch (const Skipped& skipped) {
+      result.status = CheckStatus::skip;
+      result.text = skipped.text;
+    } catch (const Failed& failed) {
+      result.status = CheckStatus::fail;
+      result.text = failed.text;
+    } catch (const DriverFailure& failure) {
+      if (failure.kind() == FailureKind::interrupted) throw;
+      result.status = CheckStatus::fail;
+      result.text = failure.sentence() + (failure.hint().empty() ? "" : "; " + failure.hint());
+    } catch (const Violation& violation) {
+      if (violation.kind() == FailureKind::interrupted) {
+        throw DriverFailure(violation.kind(), command_.label, violation.what(), violation.why(), {});
+      }
+      result.status = CheckStatus::fail;
+      result.text = fmt::format("it {} ({})", violation.what(), violation.why());
+    } catch (const Error& error) {
+      result.status = CheckStatus::fail;
+      result.text = fmt::format("{} ({})", error.what(), error.why());
+    }
+    result.text = text::one_line(result.text);
+    if (on_result_) on_result_(result);
+    results_.push_back(std::move(result));
+  }
+
+  std::string hello() {
+    Driver driver(command_, options_.driver);
+    hello_ = driver.hello();
+    leave(driver);
+    if (hello_->rows.empty()) throw Failed{"it offers no row"};
+    std::vector<std::string> unknown;
+    for (const std::string& name : hello_->rows) {
+      if (name != any_fanout && !find_workload(name)) unknown.push_back(name);
+    }
+    return fmt::format("{} {}, {}, {} rows{}", hello_->name, hello_->version, hello_->engine,
+                       hello_->rows.size(),
+                       unknown.empty() ? "" : "; this version does not know " + text::join(unknown, ", "));
+  }
+
+  std::string unknown_field() {
+    const auto session = greeted(R"({"id":0,"op":"hello","protocol":"tare.driver.v1","mood":{"any":[1]}})");
+    return "ignored";
+  }
+
+  std::string unknown_op() {
+    const auto session = greeted();
+    want_error(answer(*session, R"({"id":1,"op":"dance"})", quick), "unsupported", 1);
+    return "answered with unsupported";
+  }
+
+  std::string unknown_row() {
+    const auto session = greeted();
+    const std::string line =
+        R"({"id":1,"op":"sample","row":"no_such_row","params":{"timeoutMs":1000},"iterations":1})";
+    want_error(answer(*session, line, quick), "unsupported", 1);
+    return "answered with unsupported";
+  }
+
+  std::string other_protocol() {
+    const auto session = start();
+    const Reply reply = answer(*session, R"({"id":0,"op":"hello","protocol":"tare.driver.v999"})",
+                               options_.driver.hello_timeout);
+    want_error(reply, "unsupported", 0);
+    return "answered with unsupported";
+  }
+
+  std::string bad_line() {
+    const auto session = greeted();
+    bool ignored = false;
+    for (const std::string_view line : {"this is not JSON", "[1,2]"}) {
+      const auto reply = session->ask(line, std::chrono::seconds(1));
+      if (!reply && session->gone(settle)) throw Failed{fmt::format("it left when it was sent '{}'", line)};
+      ignored = ignored || !reply;
+      if (!reply) continue;
+      if (reply->ok) throw Failed{fmt::format("it answered '{}' with ok", line)};
+      if (reply->id)
+        throw Failed{fmt::format("its answer to '{}' has the id {} instead of null", line, *reply->id)};
+      if (reply->error->code != "invalid") {
+        throw Failed{fmt::format("it answered '{}' with {} instead of invalid", line, reply->error->code)};
+      }
+    }
+    want_error(answer(*session, R"({"id":2,"op":"dance"})", quick), "unsupported", 2);
+    return ignored ? "survived without an answer; better: invalid, with the id null"
+                   : "answered with invalid, and it goes on";
+  }
+
+  std::string ids() {
+    const auto session = greeted();
+    for (const std::int64_t id : {std::int64_t{17}, std::int64_t{4'294'967'297}}) {
+      want_error(answer(*session, request({{"id", id}, {"op", "dance"}}), quick), "unsupported", id);
+    }
+    return "echoed, also beyond 32 bits";
+  }
+
+  std::string row(const Workload& workload) {
+    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
+    warm_up(workload);
+    const Sample judged = sample(workload, 1).front();
+    return fmt::format("{} ms", text::significant(judged.metric("total").value_or(0) / 1e6));
+  }
+
+  std::string iterations() {
+    const auto rows = offered();
+    if (rows.empty()) throw Skipped{"no row that this version knows"};
+    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
+    return fmt::format("{} samples for 2 iterations of {}", sample(rows.front(), 2).size(), rows.front().row);
+  }
+
+  /// A budget that no process can keep: the driver ends the operation itself and says so.
+  std::string timeout() {
+    const auto all = offered();
+    const auto node = std::find_if(all.begin(), all.end(),
+                                   [](const Workload& workload) { return workload.row == "node_exit_1"; });
+    if (node == all.end()) throw Skipped{"no node_exit_1: its processes may be done in a millisecond"};
+    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
+    SampleRequest request = request_for(*node, 1);
+    request.timeout = std::chrono::milliseconds(1);
+    const Sample late = driver_->sample(request).front();
+    if (late.outcome == Outcome::ok) throw Skipped{"it was done within a millisecond"};
+    if (late.outcome != Outcome::timeout) {
+      throw Failed{fmt::format("a budget of 1 ms gave the outcome {}, not timeout",
+                               boost::describe::enum_to_string(late.outcome, "?"))};
+    }
+    const auto age = late.metric("total");
+    if (!age) throw Failed{"a sample of the outcome timeout has no total, its age"};
+    if (*age < 1e6) throw Failed{fmt::format("a timeout of 1 ms after {} ns", *age)};
+    sample(*node, 1);
+    return fmt::format("ended by the driver after {} ms, and it goes on", text::significant(*age / 1e6));
+  }
+
+  std::string bye() {
+    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
+    const Farewell farewell = leave(*driver_);
+    driver_.reset();
+    if (!farewell.graceful) throw Failed{farewell.note.value_or("it did not leave")};
+    return "answered, and left with exit code 0";
+  }
+
+  std::string end_of_input() {
+    const auto session = greeted();
+    session->close_input();
+    if (!session->gone(options_.driver.bye_timeout)) {
+      throw Failed{
+          fmt::format("it is still there {} s after the end of stdin",
+                      text::significant(std::chrono::duration<double>(options_.driver.bye_timeout).count()))};
+    }
+    return "left";
+  }
+
+  std::string stdout_only() {
+    const auto session = greeted();
+    if (const auto line = session->extra_line(settle)) {
+      throw Failed{fmt::format("after hello it wrote '{}'", line->substr(0, 60))};
+    }
+    if (!answer(*session, R"({"id":1,"op":"bye"})", quick).ok) throw Failed{"it answered bye with an error"};
+    if (const auto line = session->extra_line(settle)) {
+      throw Failed{fmt::format("after bye it wrote '{}'", line->substr(0, 60))};
+    }
+    return "carries answers and nothing else";
+  }
+
+  /// Over all the sessions before.
+  std::string nothing_left() {
+    if (strays_ > 0) throw Failed{fmt::format("{} processes were left behind and had to be killed", strays_)};
+    return "no process";
+  }
+
+  /// The rows of this version that the driver has.
+  std::vector<Workload> offered() const {
+    std::vector<Workload> all = all_workloads(options_.fanouts);
+    std::erase_if(all, [&](const Workload& workload) { return !hello_->offers(workload.row); });
+    for (const std::string& name : hello_->rows) {
+      const auto own = find_workload(name);
+      const auto same = [&](const Workload& workload) { return workload.row == name; };
+      if (own && std::none_of(all.begin(), all.end(), same)) all.push_back(*own);
+    }
+    return all;
+  }
+
+  SampleRequest request_for(const Workload& workload, std::int64_t iterations) {
+    SampleRequest request;
+    request.row = workload.row;
+    request.params = make_params(workload, ++nonce_, folder_.path());
+    request.iterations = iterations;
+    request.timeout = options_.timeout;
+    request.metrics = workload.metrics;
+    return request;
+  }
+
+  /// Pools that a runtime makes on first use are there after the first sample, so that one is not judged.
+  void warm_up(const Workload& workload) {
+    const SampleRequest request = request_for(workload, 1);
+    judge(workload, request.params, driver_->sample(request).front());
+  }
+
+  /// Samples that are carried out and right.
+  std::vector<Sample> sample(const Workload& workload, std::int64_t iterations) {
+    const SampleRequest request = request_for(workload, iterations);
+    std::vector<Sample> samples = driver_->sample(request);
+    std::vector<std::string> broken;
+    for (const Sample& one : samples) {
+      if (one.outcome != Outcome::ok) {
+        throw Failed{fmt::format("outcome {}: {}", boost::describe::enum_to_string(one.outcome, "?"),
+                                 one.error.value_or(""))};
+      }
+    }
+    for (const Judgement& judgement : judge(workload, request.params, samples.back())) {
+      if (!judgement.ok) broken.push_back(describe(judgement));
+    }
+    if (!broken.empty()) throw Failed{text::join(broken, "; ")};
+    return samples;
+  }
+
+  Farewell leave(Driver& driver) {
+    Farewell farewell = driver.bye();
+    strays_ += farewell.strays.killed;
+    return farewell;
+  }
+
+  /// A raw session that counts what it leaves when it ends as it should.
+  std::shared_ptr<RawSession> start() {
+    return {new RawSession(command_, options_.driver), [this](RawSession* session) {
+              session->close_input();
+              const bool polite = session->gone(options_.driver.bye_timeout);
+              const std::size_t strays = session->finish();
+              if (polite) strays_ += strays;
+              delete session;
+            }};
+  }
+
+  std::shared_ptr<RawSession> greeted(
+      std::string_view line = R"({"id":0,"op":"hello","protocol":"tare.driver.v1"})") {
+    auto session = start();
+    const Reply reply = answer(*session, line, options_.driver.hello_timeout);
+    if (!reply.ok) throw Failed{"hello was answered with an error: " + reply.error->message};
+    return session;
+  }
+
+  Reply answer(RawSession& session, std::string_view line, Nanoseconds wait) {
+    auto reply = session.ask(line, wait);
+    if (reply) return *std::move(reply);
+    const std::string_view shown = line.substr(0, 60);
+    if (session.gone(settle)) {
+      const std::string tail = text::tail(session.stderr_tail(), 3, 300);
+      throw Failed{fmt::format("it left instead of answering '{}'{}", shown,
+                               tail.empty() ? "" : "; its stderr ends: " + tail)};
+    }
+    throw Failed{fmt::format("no answer to '{}' within {} s", shown,
+                             text::significant(std::chrono::duration<double>(wait).count()))};
+  }
+
+  static void want_error(const Reply& reply, std::string_view code, std::int64_t id) {
+    if (reply.ok) throw Failed{"it answered with ok"};
+    if (reply.id != id) {
+      throw Failed{fmt::format("the id of the answer is {} instead of {}",
+                               reply.id ? std::to_string(*reply.id) : "null", id)};
+    }
+    if (reply.error->code != code)
+      throw Failed{fmt::format("it answered with {} instead of {}", reply.error->code, code)};
+  }
+
+  DriverCommand command_;
+  CheckOptions options_;
+  const std::function<void(const CheckResult&)>& on_result_;
+  std::uint64_t nonce_;
+  file::TemporaryFolder folder_;
+  std::optional<Hello> hello_;
+  std::unique_ptr<Driver> driver_;  ///< the one that takes the samples
+  std::size_t strays_ = 0;
+  std::vector<CheckResult> results_;
+};
+
+}  // namespace
+
+std::vector<CheckResult> check_driver(const DriverCommand& command, const CheckOptions& options,
+                                      const std::function<void(const CheckResult&)>& on_result) {
+  return Checker(command, options, on_result).run();
+}
+
+bool conforms(const std::vector<CheckResult>& results) {
+  return std::none_of(results.begin(), results.end(),
+                      [](const CheckResult& result) { return result.status == CheckStatus::fail; });
+}
+
+}  // namespace tare::driver
