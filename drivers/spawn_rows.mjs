@@ -71,10 +71,14 @@ function ownFacts() {
   return { fds, threads, zombies };
 }
 
+/** Lets the event loop go round: handles of children close, and reads are armed again, after their events. */
+const settle = () => new Promise((turn) => setTimeout(turn, 0));
+
 async function reapStorm(timeoutMs, count) {
+  await settle();
   const before = ownFacts();
   const result = await batch(timeoutMs, count);
-  await new Promise((turn) => setTimeout(turn, 0)); // handles of children close after their exit event
+  await settle();
   const after = ownFacts();
   Object.assign(result.counters, {
     zombies: after.zombies,
