@@ -16,6 +16,7 @@
 #include "lab/process/pidfd.hpp"
 #include "lab/process/poll.hpp"
 #include "lab/process/run.hpp"
+#include "lab/process/tree.hpp"
 
 namespace tare {
 namespace {
@@ -212,9 +213,10 @@ TEST(Spawner, an_operation_past_its_budget_is_killed_and_reported_with_its_age) 
     EXPECT_GE(ns(sample, "total"), 50'000'000);
     EXPECT_EQ(sample.at("error").as_string(), "not done after 50 ms");
   }
-  const process::RunResult children =
-      process::run({.argv = {"pgrep", "-P", std::to_string(driver.child().pid())}});
-  EXPECT_EQ(children.out, "");
+  const auto tree = process::read_tree(driver.child().pid(), process::TreeFields::none);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->processes, 1U);
+  EXPECT_EQ(tree->zombies, 0U);
 }
 
 TEST(Spawner, a_command_that_cannot_be_started_is_a_failed_sample) {

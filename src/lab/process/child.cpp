@@ -12,8 +12,6 @@
 #include "lab/process/pidfd.hpp"
 #include "lab/process/poll.hpp"
 
-extern char** environ;
-
 namespace tare::process {
 namespace {
 
@@ -78,7 +76,7 @@ std::string find_on_path(const std::string& name) {
 std::vector<std::string> environment_of(const SpawnOptions& options) {
   std::vector<std::string> result;
   if (options.env_base == EnvBase::inherit) {
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
       const std::string_view text = *entry;
       if (!options.env.contains(std::string(text.substr(0, text.find('='))))) result.emplace_back(text);
     }
@@ -154,14 +152,15 @@ Child::Child(Child&& other) noexcept
       err(std::move(other.err)),
       pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
-      exit_(std::move(other.exit_)) {}
+      exit_(other.exit_) {}
 
 Child::~Child() {
   if (pid_ < 0 || exit_) return;
   kill_group();
   try {
     wait(std::chrono::steady_clock::now() + reap_limit);
-  } catch (const Error&) {  // poll itself failed; SIGKILL was sent, and there is nothing more to do
+  } catch (const Error&) {
+    return;  // poll itself failed; SIGKILL was sent, and there is nothing more to do
   }
 }
 

@@ -11,7 +11,7 @@
 namespace tare::process::proc {
 
 Text read_file(const std::string& path) {
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return {{}, errno};
   std::string text;
   char buffer[4096];

@@ -176,7 +176,7 @@ Strays reap_strays(std::span<const pid_t> keep, Instant deadline) {
       ++found;
       if (!stat.is_zombie()) strays.killed += kill_tree(stat.pid);
       // A child stays ours until we reap it, so its number cannot be another's.
-      Fd pidfd = open_pidfd(stat.pid);
+      const Fd pidfd = open_pidfd(stat.pid);
       pollfd entry{pidfd.get(), POLLIN, 0};
       if (pidfd && poll_until({&entry, 1}, deadline) == 0) return strays;
       strays.reaped += reap(stat.pid, WNOHANG) ? 1 : 0;

@@ -1,9 +1,11 @@
 #include "lab/process/tree.hpp"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
