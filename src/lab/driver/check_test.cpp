@@ -1,5 +1,6 @@
 #include "lab/driver/check.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <gmock/gmock.h>
@@ -27,11 +28,19 @@ CheckOptions fast() {
   return options;
 }
 
+/// The pinned Node, else the one on PATH; empty when there is none at all.
+std::filesystem::path any_node() {
+  const std::filesystem::path pinned = node_program({});
+  return std::filesystem::exists(pinned) ? pinned : file::find_program("node");
+}
+
 /// The ids of the checks that a driver fails.
 std::vector<std::string> failures(const std::vector<std::string>& argv,
                                   const CheckOptions& options = fast()) {
+  DriverCommand command{"mine", argv, {}, {}};
+  command.env["PATH"] = any_node().parent_path().string() + ":/usr/bin:/bin";
   std::vector<std::string> ids;
-  for (const CheckResult& result : check_driver({"mine", argv, {}, {}}, options)) {
+  for (const CheckResult& result : check_driver(command, options)) {
     EXPECT_FALSE(result.text.empty()) << result.id;
     EXPECT_EQ(result.text.find('\n'), std::string::npos) << result.id;
     if (result.status != CheckStatus::fail) continue;
@@ -97,14 +106,20 @@ TEST(Check, finds_a_driver_that_does_not_leave) {
               Contains("end_of_input"));
 }
 
-/// The pinned Node, else the one on PATH; empty when there is none at all.
-std::filesystem::path any_node() {
-  const std::filesystem::path pinned = node_program({});
-  return std::filesystem::exists(pinned) ? pinned : file::find_program("node");
-}
-
 TEST(Check, passes_the_driver_in_python_that_is_written_from_the_documentation) {
   EXPECT_THAT(failures({python, drivers + "python_driver.py"}), IsEmpty());
+}
+
+TEST(Check, passes_the_driver_that_the_documentation_prints) {
+  if (any_node().empty()) GTEST_SKIP() << "no node is installed";
+  const std::string page = file::read(TARE_GOLDEN_DIR "/../../docs/driver-protocol.md");
+  constexpr std::string_view fence = "```python\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  const std::string code = page.substr(begin, page.find("```", begin) - begin);
+  EXPECT_LE(std::count(code.begin(), code.end(), '\n'), 40);
+  const file::TemporaryFolder folder;
+  file::write_atomically(folder.path() / "driver.py", code);
+  EXPECT_THAT(failures({python, (folder.path() / "driver.py").string()}), IsEmpty());
 }
 
 TEST(Check, passes_the_node_driver) {
