@@ -3,11 +3,99 @@
 #include <charconv>
 #include <cmath>
 
+#include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
+#include <boost/json/value_stack.hpp>
 
 #include "base/text.hpp"
 
 namespace tare::json {
+namespace {
+
+/// Builds a value from the events of the parser. Boost's own handler takes doubles as the parser rounded
+/// them, which is off by one unit in the last place now and then; here they are the nearest ones.
+class ExactHandler {
+ public:
+  using Code = boost::json::error_code;
+  using Text = boost::json::string_view;
+  static constexpr std::size_t max_object_size = Object::max_size();
+  static constexpr std::size_t max_array_size = Array::max_size();
+  static constexpr std::size_t max_key_size = boost::json::string::max_size();
+  static constexpr std::size_t max_string_size = boost::json::string::max_size();
+
+  // The names and signatures are those that boost::json::basic_parser calls.
+  bool on_document_begin(Code&) {
+    stack_.reset();
+    return true;
+  }
+  bool on_document_end(Code&) { return true; }
+  bool on_object_begin(Code&) { return true; }
+  bool on_object_end(std::size_t n, Code&) {
+    stack_.push_object(n);
+    return true;
+  }
+  bool on_array_begin(Code&) { return true; }
+  bool on_array_end(std::size_t n, Code&) {
+    stack_.push_array(n);
+    return true;
+  }
+  bool on_key_part(Text text, std::size_t, Code&) {
+    stack_.push_chars(text);
+    return true;
+  }
+  bool on_key(Text text, std::size_t, Code&) {
+    stack_.push_key(text);
+    return true;
+  }
+  bool on_string_part(Text text, std::size_t, Code&) {
+    stack_.push_chars(text);
+    return true;
+  }
+  bool on_string(Text text, std::size_t, Code&) {
+    stack_.push_string(text);
+    return true;
+  }
+  bool on_number_part(Text text, Code&) {
+    digits_.append(text);
+    return true;
+  }
+  bool on_int64(std::int64_t number, Text, Code&) {
+    stack_.push_int64(number);
+    digits_.clear();
+    return true;
+  }
+  bool on_uint64(std::uint64_t number, Text, Code&) {
+    stack_.push_uint64(number);
+    digits_.clear();
+    return true;
+  }
+  bool on_double(double rounded, Text text, Code&) {
+    digits_.append(text);
+    double exact = 0;
+    const auto [end, error] = std::from_chars(digits_.data(), digits_.data() + digits_.size(), exact);
+    stack_.push_double(error == std::errc{} ? exact : rounded);
+    digits_.clear();
+    return true;
+  }
+  bool on_bool(bool value, Code&) {
+    stack_.push_bool(value);
+    return true;
+  }
+  bool on_null(Code&) {
+    stack_.push_null();
+    return true;
+  }
+  bool on_comment_part(Text, Code&) { return true; }
+  bool on_comment(Text, Code&) { return true; }
+
+  Value release() { return stack_.release(); }
+
+ private:
+  boost::json::value_stack stack_;
+  std::string digits_;  // of a number whose text comes in parts
+};
+
+}  // namespace
 
 Value parse(std::string_view text, std::string_view source) {
   const auto fail = [&](std::string why) -> Error {
@@ -19,15 +107,15 @@ Value parse(std::string_view text, std::string_view source) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     throw fail("it is UTF-16; save it as UTF-8");
   boost::json::error_code error;
-  boost::json::parser parser;
-  const std::size_t used = parser.write_some(text.data(), text.size(), error);
+  boost::json::basic_parser<ExactHandler> parser{boost::json::parse_options()};
+  const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
   if (error == boost::json::error::incomplete)
     throw fail(fmt::format("it ends early, after {} bytes", text.size()));
   if (error) throw fail(fmt::format("{} at byte {}", error.message(), used));
   if (const std::size_t rest = text.find_first_not_of(" \t\r\n", used); rest != std::string_view::npos) {
     throw fail(fmt::format("extra data at byte {}", rest));
   }
-  return parser.release();
+  return parser.handler().release();
 }
 
 std::string camel(std::string_view name) {

@@ -55,6 +55,13 @@ TEST(Json, keys_of_maps_stay_as_they_are_and_members_become_camel_case) {
   EXPECT_EQ(camel("ok"), "ok");
 }
 
+TEST(Json, doubles_are_read_to_the_last_bit) {
+  for (const char* text : {"20.08", "0.468", "0.2496", "0.37829999999999997", "1e-07", "123456789.12345678",
+                           "2.2250738585072014e-308", "1.7976931348623157e+308"}) {
+    EXPECT_EQ(line(parse(text, "doc").as_double()), text);
+  }
+}
+
 TEST(Json, doubles_are_as_short_as_reading_back_allows) {
   EXPECT_EQ(line(std::vector<double>{0.1, 25.0, 1.0 / 3, 27.900001}),
             "[0.1,25,0.3333333333333333,27.900001]");
