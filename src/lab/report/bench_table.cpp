@@ -1,6 +1,7 @@
 #include "lab/report/bench_table.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ class Report {
       : document_(document),
         options_(options),
         figures_(document),
-        plan_(plan_lanes(figures_, options.floor_rows)) {}
+        plan_(plan_lanes(figures_, usual_floor_rows())) {}
 
   std::string build() {
     head();
@@ -77,7 +78,7 @@ Table Report::best_rows_table() {
   left_out_.clear();
   for (const Beside beside : {Beside::cpu_and_memory, Beside::cpu, Beside::nothing}) {
     Footnotes notes = notes_;
-    Table table = rows_table(figures_, plan_, beside, notes);
+    Table table = rows_table(figures_, plan_, std::span(plan_.rows).subspan(1), beside, notes);
     if (beside != Beside::nothing && natural_width(table) > options_.width) {
       left_out_ = beside == Beside::cpu ? "CPU and memory" : "Memory";
       continue;
@@ -141,12 +142,7 @@ void Report::missing_lanes() {
 void Report::findings() {
   std::vector<std::string> lines;
   for (const Finding& finding : document_.findings) {
-    std::string line = finding.level == FindingLevel::warn ? "! " : "· ";
-    const std::string target = finding.target.value_or("");
-    const std::string row = finding.row.value_or("");
-    line += target + (target.empty() || row.empty() ? "" : ", ") + row +
-            (target.empty() && row.empty() ? "" : ": ");
-    lines.push_back(line + finding.text);
+    lines.push_back(finding_text(finding));
   }
   say_each("findings", lines);
   say_each("guidance", document_.guidance);

@@ -223,6 +223,15 @@ std::vector<std::string> Footnotes::lines() const {
   return out;
 }
 
+std::string finding_text(const Finding& finding) {
+  std::string line = finding.level == FindingLevel::warn ? "! " : "· ";
+  const std::string target = finding.target.value_or("");
+  const std::string row = finding.row.value_or("");
+  line += target + (target.empty() || row.empty() ? "" : ", ") + row +
+          (target.empty() && row.empty() ? "" : ": ");
+  return line + finding.text;
+}
+
 std::string bench_title(const Document& document) {
   if (document.rows.empty()) return "run";
   const std::string& bench = document.rows.front().bench;

@@ -106,6 +106,9 @@ class Footnotes {
   std::vector<std::string> reasons_;
 };
 
+/// "! guest, capture_2b: every captured run waits": ! for a warning, · for a note.
+std::string finding_text(const Finding& finding);
+
 /// What a bench times, for the head of its table: "spawn → exit".
 std::string bench_title(const Document& document);
 

@@ -200,6 +200,10 @@ bool any_row_has(const Figures& figures, const Target& lane, Figure (*figure)(co
 
 }  // namespace
 
+std::vector<std::string> usual_floor_rows() {
+  return {"exec_true", "spawn_exit"};
+}
+
 LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floor_rows) {
   LanePlan plan;
   for (const std::string& row : figures.rows()) {
@@ -227,7 +231,8 @@ Table headline_table(const Figures& figures, const LanePlan& plan, Footnotes& no
   return Headline(figures, plan, notes).build();
 }
 
-Table rows_table(const Figures& figures, const LanePlan& plan, Beside beside, Footnotes& notes) {
+Table rows_table(const Figures& figures, const LanePlan& plan, std::span<const std::string> rows,
+                 Beside beside, Footnotes& notes) {
   Table table;
   std::vector<std::optional<ComparisonKind>> taxes;
   std::vector<std::pair<bool, bool>> shows;  // CPU, memory of each lane
@@ -242,8 +247,7 @@ Table rows_table(const Figures& figures, const LanePlan& plan, Beside beside, Fo
     table.lanes.push_back(std::move(columns));
   }
   const std::string_view unit = plan.rows.empty() ? std::string_view() : figures.unit(plan.rows.front());
-  for (std::size_t r = 1; r < plan.rows.size(); ++r) {
-    const std::string& row = plan.rows[r];
+  for (const std::string& row : rows) {
     TableLine line{{row}, {}, n_text(figures, row, plan.lanes)};
     for (std::size_t i = 0; i < plan.lanes.size(); ++i) {
       const Target& lane = *plan.lanes[i];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct LanePlan {
   std::vector<const Target*> missing;  ///< without any figure at all
 };
 
+/// Rows that show how cheap a process can be.
+std::vector<std::string> usual_floor_rows();
+
 /// The first row that has a figure leads. `floor_rows` stay out of the tables as long as only floor lanes
 /// have them and other rows exist.
 LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floor_rows);
@@ -27,8 +31,9 @@ Table headline_table(const Figures& figures, const LanePlan& plan, Footnotes& no
 /// What stands beside the p50 and the tax of each lane.
 enum class Beside { nothing, cpu, cpu_and_memory };
 
-/// The rows after the first, one line each.
-Table rows_table(const Figures& figures, const LanePlan& plan, Beside beside, Footnotes& notes);
+/// These rows of the plan, one line each. Figures in another unit than the leading row's name theirs.
+Table rows_table(const Figures& figures, const LanePlan& plan, std::span<const std::string> rows,
+                 Beside beside, Footnotes& notes);
 
 /// The n of a row over these lanes: "n=200"; "n=198/200" (the lane with the most failures); "n=56–57".
 std::string n_text(const Figures& figures, const std::string& row, const std::vector<const Target*>& lanes);

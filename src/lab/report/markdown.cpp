@@ -1,0 +1,284 @@
+#include "lab/report/markdown.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "lab/measure/quantile.hpp"
+#include "lab/report/figures.hpp"
+#include "lab/report/lane_tables.hpp"
+#include "lab/report/provenance.hpp"
+
+namespace tare::report {
+namespace {
+
+/// The cells of a line; they are Markdown already.
+using Cells = std::vector<std::string>;
+
+std::string line_of(const Cells& cells) {
+  return "| " + text::join(cells, " | ") + " |\n";
+}
+
+/// The first `text_columns` are aligned left, the others, figures, right.
+std::string head_of(const Cells& heads, std::size_t text_columns) {
+  Cells rules;
+  for (std::size_t i = 0; i < heads.size(); ++i) rules.emplace_back(i < text_columns ? "---" : "---:");
+  return "\n" + line_of(heads) + line_of(rules);
+}
+
+std::string shown(const Figure& figure) {
+  return markdown_text(figure ? figure.text : figure.reason);
+}
+
+/// "27.9 (27.6–28.2)", or the point and why it has no interval.
+std::string with_interval(const Figure& point, const Figure& interval) {
+  if (!point) return shown(point);
+  if (interval) return fmt::format("{} ({})", shown(point), shown(interval));
+  std::string why = interval.reason;
+  if (why.starts_with("n/a (") && why.ends_with(")")) why = why.substr(5, why.size() - 6);
+  return fmt::format("{} (no interval: {})", shown(point), markdown_text(why));
+}
+
+std::string quantile_cell(const measure::Summary& summary, std::string_view quantile) {
+  return with_interval(quantile_figure(summary, quantile), interval_figure(summary, quantile));
+}
+
+class Markdown {
+ public:
+  explicit Markdown(const Document& document)
+      : document_(document), figures_(document), plan_(plan_lanes(figures_, usual_floor_rows())) {}
+
+  std::string build() {
+    title();
+    overview();
+    rows();
+    comparisons();
+    list("Findings", finding_lines());
+    list("Guidance", document_.guidance);
+    budgets();
+    invariants();
+    method();
+    place();
+    return std::move(out_);
+  }
+
+ private:
+  void title();
+  void overview();
+  void rows();
+  void comparisons();
+  void list(std::string_view title, const std::vector<std::string>& items);
+  std::vector<std::string> finding_lines() const;
+  void budgets();
+  void invariants();
+  void method();
+  void place();
+
+  void heading(std::string_view text) { out_ += fmt::format("\n## {}\n", text); }
+  void paragraph(const std::string& text) { out_ += "\n" + text + "\n"; }
+
+  const Document& document_;
+  Figures figures_;
+  LanePlan plan_;
+  std::string out_;
+};
+
+void Markdown::title() {
+  const RunVerdict verdict = run_verdict(document_);
+  out_ += fmt::format("# {}: {} – {}\n", markdown_text(bench_title(document_)), name_of(verdict.verdict),
+                      markdown_text(verdict.text));
+  paragraph(markdown_text(host_line(document_)) + "  \n" + markdown_text(plan_line(document_)));
+  if (!document_.complete) paragraph("**The run was cut short.** This is what was measured until then.");
+}
+
+/// p50 and tax of every row on every lane.
+void Markdown::overview() {
+  if (plan_.lanes.empty()) return paragraph("**Nothing was measured.**");
+  Footnotes notes;
+  const Table table = rows_table(figures_, plan_, plan_.rows, Beside::cpu_and_memory, notes);
+  heading(fmt::format("p50, {}", markdown_text(figures_.unit(plan_.rows.front()))));
+  Cells heads{"row"};
+  for (const Lanes& lane : table.lanes) {
+    for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
+  }
+  heads.emplace_back("n");
+  out_ += head_of(heads, 1);
+  for (const TableLine& line : table.lines) {
+    Cells cells{markdown_code(line.labels.front())};
+    for (const Cell& cell : line.cells) cells.push_back(markdown_text(cell.text + cell.mark));
+    cells.push_back(markdown_text(line.note));
+    out_ += line_of(cells);
+  }
+  std::vector<std::string> lines;
+  for (const std::string& note : notes.lines()) lines.push_back(markdown_text(note));
+  if (!lines.empty()) paragraph(text::join(lines, "  \n"));
+}
+
+void Markdown::rows() {
+  if (document_.rows.empty()) return;
+  heading("Every row");
+  for (const std::string& name : figures_.rows()) {
+    out_ += fmt::format("\n### {}\n", markdown_code(name));
+    out_ += head_of({"target", "metric", "unit", "n", "min", "p50 (95 % CI)", "p90", "p95 (95 % CI)",
+                     "p99 (95 % CI)", "max", "mean ± sd", "CPU, ms", "memory"},
+                    3);
+    for (const Target& target : figures_.targets()) {
+      const Row* row = figures_.row(name, target.id);
+      if (row == nullptr) continue;
+      if (row->metrics.empty()) {
+        const std::string why = markdown_text(figures_.why_missing(name, target.id));
+        out_ += line_of({markdown_code(target.id), why, "", "", "", "n/a", "", "", "", "", "", "", ""});
+      }
+      for (const auto& [metric_name, metric] : row->metrics) {
+        const measure::Summary& s = metric.summary;
+        const auto number = [](const std::optional<double>& v) { return v ? text::significant(*v) : "n/a"; };
+        const std::string spread = s.mean && s.stddev ? number(s.mean) + " ± " + number(s.stddev) : "n/a";
+        const bool main = metric_name == figures_.main_metric(name);
+        out_ += line_of({markdown_code(target.id), markdown_code(metric_name), markdown_text(metric.unit),
+                         n_text(sample_count(*row, metric)).substr(2), number(s.min), quantile_cell(s, "p50"),
+                         shown(quantile_figure(s, "p90")), quantile_cell(s, "p95"), quantile_cell(s, "p99"),
+                         number(s.max), spread, main ? shown(cpu_figure(*row)) : "",
+                         main ? shown(memory_figure(*row)) : ""});
+      }
+    }
+  }
+}
+
+void Markdown::comparisons() {
+  if (document_.comparisons.empty()) return;
+  heading("Comparisons");
+  out_ += head_of(
+      {"row", "metric", "kind", "lanes", "ratio (95 % CI)", "difference (95 % CI)", "pairs", "verdict"}, 4);
+  std::set<std::string> methods;
+  for (const Comparison& c : document_.comparisons) {
+    methods.insert(c.method);
+    const auto signed_number = [](double v) { return (v > 0 ? "+" : "") + text::significant(v); };
+    std::string difference = c.difference ? signed_number(*c.difference) + " " + c.unit : "n/a";
+    if (c.difference && c.difference_interval)
+      difference += " (" + interval_text(*c.difference_interval) + ")";
+    const Figure ratio = ratio_figure(c);
+    out_ += line_of(
+        {markdown_code(c.row), markdown_code(c.metric) + " " + markdown_text(c.quantile),
+         std::string(name_of(c.kind)), markdown_code(c.subject) + " ÷ " + markdown_code(c.reference),
+         ratio ? with_interval(ratio, ratio_interval_figure(c)) : "n/a: " + shown(ratio),
+         markdown_text(difference), text::count(c.pairs), c.verdict ? std::string(name_of(*c.verdict)) : ""});
+  }
+  paragraph(
+      "`≈` before a ratio: its interval holds 1, so these samples do not tell the two lanes apart. Method: " +
+      markdown_text(text::join(std::vector<std::string>(methods.begin(), methods.end()), "; ")) + ".");
+}
+
+void Markdown::list(std::string_view title, const std::vector<std::string>& items) {
+  if (items.empty()) return;
+  heading(title);
+  out_ += "\n";
+  for (const std::string& item : items) out_ += "- " + markdown_text(item) + "\n";
+}
+
+std::vector<std::string> Markdown::finding_lines() const {
+  std::vector<std::string> lines;
+  for (const Finding& finding : document_.findings) lines.push_back(finding_text(finding));
+  return lines;
+}
+
+void Markdown::budgets() {
+  if (document_.budgets.empty()) return;
+  heading("Budgets");
+  out_ += head_of({"budget", "limit", "reason", "measured", "verdict"}, 3);
+  for (const Budget& b : document_.budgets) {
+    out_ += line_of({markdown_code(b.id), markdown_text(b.limit), markdown_text(b.reason.value_or("")),
+                     b.measured ? text::significant(*b.measured) : "n/a", std::string(name_of(b.verdict))});
+  }
+}
+
+void Markdown::invariants() {
+  heading("Invariants");
+  paragraph(markdown_text(invariants_text(document_)) + ".");
+  const std::vector<std::string> broken = broken_invariants(document_);
+  if (!broken.empty()) out_ += "\n";
+  for (const std::string& failure : broken) out_ += "- " + markdown_text(failure) + "\n";
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> checks;  // checked, broken
+  for (const Row& row : document_.rows) {
+    for (const Invariant& i : row.invariants) {
+      checks[i.id].first += i.checked;
+      checks[i.id].second += i.broken;
+    }
+  }
+  if (checks.empty()) return;
+  out_ += head_of({"invariant", "checked", "broken"}, 1);
+  for (const auto& [id, counts] : checks) {
+    out_ += line_of({markdown_code(id), text::count(counts.first), text::count(counts.second)});
+  }
+}
+
+void Markdown::method() {
+  heading("How it was measured");
+  out_ += fmt::format("\n- percentiles: {}; none below n = 10 (p90), 20 (p95), 100 (p99)\n",
+                      markdown_text(measure::quantile_definition));
+  out_ += "- interval of a percentile: order statistics by the exact binomial, at least 95 %\n";
+  out_ +=
+      "- spread: standard deviation of the population; no sample is removed; warm-up samples stand apart\n";
+  out_ +=
+      "- lanes are interleaved in every round; only samples that ended well are in the figures, and n says "
+      "how "
+      "many did\n";
+  std::set<std::string> methods;
+  for (const Row& row : document_.rows)
+    methods.insert(row.resources.methods.begin(), row.resources.methods.end());
+  for (const std::string& method : methods) out_ += "- " + markdown_text(method) + "\n";
+  out_ += "- `≤` before a memory figure: no more than the program that starts the process itself takes\n";
+  if (!document_.command.empty()) out_ += "\n```sh\n" + command_text(document_) + "\n```\n";
+}
+
+void Markdown::place() {
+  heading("Where it was measured");
+  out_ += head_of({"fact", "value"}, 2);
+  for (const auto& [name, value] : provenance(document_)) out_ += line_of({name, markdown_text(value)});
+  out_ += head_of({"target", "lane", "version", "engine", "program", "size", "modified", "sha256"}, 8);
+  for (const Target& t : figures_.targets()) {
+    out_ +=
+        line_of({markdown_code(t.id), std::string(name_of(t.kind)), markdown_text(t.version.value_or("")),
+                 markdown_text(t.engine.value_or("")), markdown_code(t.path.value_or("")),
+                 t.size_bytes ? text::bytes(*t.size_bytes) : "", markdown_text(t.modified_at.value_or("")),
+                 markdown_code(t.sha256.value_or("").substr(0, 16))});
+  }
+}
+
+}  // namespace
+
+std::string markdown_text(std::string_view text) {
+  static constexpr std::string_view special = "\\`*_<>|[]#&~";
+  const std::string line = text::one_line(text);
+  const auto word = [&](std::size_t i) {
+    const unsigned char c = i < line.size() ? static_cast<unsigned char>(line[i]) : ' ';
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    // Between letters `_` means nothing to GitHub, and names are easier to read in the source without "\".
+    const bool inside_a_word = line[i] == '_' && i > 0 && word(i - 1) && word(i + 1);
+    if (special.find(line[i]) != std::string_view::npos && !inside_a_word) out += '\\';
+    out += line[i];
+  }
+  return out;
+}
+
+std::string markdown_code(std::string_view text) {
+  std::string line = text::one_line(text);
+  if (line.empty()) return {};
+  std::string fence = "`";
+  while (line.find(fence) != std::string::npos) fence += '`';
+  const std::string space = fence.size() > 1 ? " " : "";
+  std::string inner;
+  // In a table a `|` ends the cell even in code.
+  for (const char c : line) inner += c == '|' ? "\\|" : std::string(1, c);
+  return fence + space + inner + space + fence;
+}
+
+std::string markdown(const Document& document) {
+  return Markdown(document).build();
+}
+
+}  // namespace tare::report
