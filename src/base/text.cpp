@@ -40,7 +40,8 @@ std::string escape(std::string_view text, Controls controls) {
   out.reserve(text.size());
   while (!text.empty()) {
     const Decoded at = decode(text);
-    const bool control = at.length == 1 && (at.code < 0x20 || at.code == 0x7F);
+    // C1 controls too: U+009B starts a terminal sequence as ESC [ does.
+    const bool control = at.length > 0 && (at.code < 0x20 || (at.code >= 0x7F && at.code < 0xA0));
     if (at.length == 0 || (control && controls == Controls::escape)) {
       const auto byte = static_cast<unsigned char>(text.front());
       out += byte == '\n'   ? "\\n"

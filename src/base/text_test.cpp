@@ -28,6 +28,7 @@ TEST(Text, bad_utf8_is_escaped_and_never_dropped) {
 
 TEST(Text, one_line_has_no_control_characters) {
   EXPECT_EQ(one_line("a\nb\x1b[0m\x7f"), "a\\nb\\x1b[0m\\x7f");
+  EXPECT_EQ(one_line("\u009b2J \u00a0"), "\\xc2\\x9b2J \u00a0") << "C1 controls move the cursor too";
 }
 
 TEST(Text, tail_keeps_the_last_lines) {
