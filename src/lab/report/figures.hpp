@@ -119,7 +119,7 @@ struct RunVerdict {
 };
 
 /// Fails on a broken invariant, a failed row or a failed budget; a run without a single good sample is
-/// unmeasured, never a pass; one that was cut short is inconclusive.
+/// unmeasured, never a pass; one that was cut short, or with samples that nothing checked, is inconclusive.
 RunVerdict run_verdict(const Document& document);
 
 /// What was checked: "all 6,400 samples checked, 0 broken".
