@@ -292,6 +292,9 @@ RunVerdict run_verdict(const Document& document) {
   if (!measured) return {Verdict::unmeasured, "no row has a good sample"};
   if (!document.complete)
     return {Verdict::inconclusive, "the run was cut short; " + invariants_text(document)};
+  if (!invariants_text(document).starts_with("all ")) {
+    return {Verdict::inconclusive, invariants_text(document)};
+  }
   return {Verdict::pass, invariants_text(document)};
 }
 
