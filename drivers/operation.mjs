@@ -4,32 +4,25 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import process from "node:process";
 
+import { killTree } from "./processes.mjs";
+
 const running = new Set();
 const REFUSALS = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"]);
 
 export const now = () => process.hrtime.bigint();
 export const nanoseconds = (from, to) => Number(to - from);
 
-function killGroup(child) {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    child.kill("SIGKILL"); // the group is gone; the process may not be
-  }
-}
-
 /** Kills everything that is still running; for leaving early. */
 export function killAll() {
-  for (const child of running) killGroup(child);
+  for (const child of running) killTree(child.pid);
 }
 
 /**
  * Starts `count` processes and waits until each has exited.
  *
  * options: command, args, cwd, count, timeoutMs, input (a string for stdin); capture: true collects stdout and
- * then waits for its end as well. Each process leads a group of its own, so that what it starts can be
- * killed with it.
+ * then waits for its end as well. The processes stay in this process's session: where the kernel schedules by session,
+ * one of its own would give each an own share of the CPU.
  *
  * Resolves to {spawned, finished, started, exits, nonZero, exitCode, signal, output, outcome, error}:
  * `started`, `spawned` and `finished` are moments; exitCode and signal are those of the last exit.
@@ -47,8 +40,8 @@ export function run(options) {
     const fail = (outcome, error) => {
       if (result.outcome === "ok") Object.assign(result, { outcome, error });
       for (const child of children) {
-        killGroup(child);
-        child.stdout?.destroy(); // a grandchild in a group of its own could hold it open for ever
+        if (running.has(child) && child.pid !== undefined) killTree(child.pid);
+        child.stdout?.destroy(); // what escaped its parent could hold it open for ever
       }
     };
     const timer = setTimeout(() => fail("timeout", `not done after ${timeoutMs} ms`), timeoutMs);
@@ -78,7 +71,7 @@ export function run(options) {
     let thrown;
     result.started = now();
     try {
-      for (let i = 0; i < count; i += 1) children.push(spawn(command, args, { stdio, cwd, detached: true }));
+      for (let i = 0; i < count; i += 1) children.push(spawn(command, args, { stdio, cwd }));
     } catch (error) {
       thrown = error;
     }

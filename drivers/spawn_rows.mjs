@@ -1,9 +1,10 @@
 // The rows of `tare spawn`: what each one starts, and what it reports. See docs/driver-protocol.md.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import process from "node:process";
 
 import { nanoseconds, run } from "./operation.mjs";
+import { processes } from "./processes.mjs";
 import { Refusal } from "./protocol.mjs";
 
 export const ROWS = [
@@ -57,17 +58,7 @@ async function batch(timeoutMs, count) {
 function ownFacts() {
   const fds = readdirSync("/proc/self/fd").length - 1; // without the one that reads the folder
   const threads = readdirSync("/proc/self/task").length;
-  let zombies = 0;
-  for (const pid of readdirSync("/proc")) {
-    if (!/^\d+$/.test(pid)) continue;
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (state === "Z" && Number(parent) === process.pid) zombies += 1;
-    } catch {
-      // it left while we looked
-    }
-  }
+  const zombies = processes().filter(({ parent, state }) => state === "Z" && parent === process.pid).length;
   return { fds, threads, zombies };
 }
 

@@ -18,7 +18,8 @@ namespace tare::cli {
 struct Context {
   std::vector<std::string> command;  ///< as typed
   SystemClock clock;
-  report::DescriptorTerminal err{2};  ///< tables, progress and messages; data goes to stdout
+  report::DescriptorTerminal err{2};  ///< tables, progress and messages
+  report::DescriptorTerminal out{1};  ///< data, and what a command was asked to list
   std::function<int()> action;
 };
 
@@ -32,6 +33,9 @@ void add_completions(CLI::App& app, Context& context);
 /// An option that takes one text, kept apart from "not given". Given twice, it is an error.
 CLI::Option* add_text(CLI::App& app, const std::string& flag, std::optional<std::string>& value,
                       const std::string& description, const std::string& placeholder);
+
+/// The value of a flag that takes a whole number. Throws Error(usage) that names the flag and its range.
+std::int64_t whole_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high);
 
 /// Writes to stdout. Throws Error(failed) when it can't take it (a closed pipe, a full disk).
 void write_stdout(std::string_view text);

@@ -8,7 +8,8 @@
 #include "base/version.hpp"
 #include "cli.hpp"
 
-/// Completions and the manual page, both made from the flags themselves, so that they cannot disagree with them.
+/// Completions and the manual page, both made from the flags themselves, so that they cannot disagree with
+/// them.
 namespace tare::cli {
 namespace {
 
@@ -38,7 +39,8 @@ std::vector<std::string> words(const CLI::App& app) {
 template <class Visit>
 void walk(const CLI::App& app, const std::string& path, const Visit& visit) {
   visit(path, app);
-  for (const CLI::App* sub : subcommands(app)) walk(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), visit);
+  for (const CLI::App* sub : subcommands(app))
+    walk(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), visit);
 }
 
 std::string bash(const CLI::App& root) {
@@ -54,7 +56,8 @@ std::string bash(const CLI::App& root) {
       "    case $word in -*) ;; *) [ ${{#path}} -gt 0 ] && path=\"$path $word\" || path=$word ;; esac\n"
       "  done\n"
       "  case ${{COMP_WORDS[COMP_CWORD-1]}} in\n"
-      "    --output|--markdown|--resume|--node) COMPREPLY=($(compgen -f -- \"${{COMP_WORDS[COMP_CWORD]}}\")); return ;;\n"
+      "    --output|--markdown|--resume|--node) COMPREPLY=($(compgen -f -- "
+      "\"${{COMP_WORDS[COMP_CWORD]}}\")); return ;;\n"
       "  esac\n"
       "  case $path in\n{}  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n"
@@ -63,23 +66,29 @@ std::string bash(const CLI::App& root) {
       cases);
 }
 
-std::string zsh(const CLI::App& root) { return "#compdef tare\nautoload -U +X bashcompinit && bashcompinit\n" + bash(root); }
+std::string zsh(const CLI::App& root) {
+  return "#compdef tare\nautoload -U +X bashcompinit && bashcompinit\n" + bash(root);
+}
 
 std::string quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\'");
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+    text.replace(at, 1, "\\'");
   return "'" + text + "'";
 }
 
 std::string fish(const CLI::App& root) {
-  std::string out = "# fish completion of tare: put it into ~/.config/fish/completions/tare.fish\ncomplete -c tare -f\n";
+  std::string out =
+      "# fish completion of tare: put it into ~/.config/fish/completions/tare.fish\ncomplete -c tare -f\n";
   walk(root, "", [&](const std::string& path, const CLI::App& app) {
     const std::string last = path.substr(path.rfind(' ') + 1);
     const std::string when = path.empty() ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + last;
     for (const CLI::App* sub : subcommands(app)) {
-      out += fmt::format("complete -c tare -n '{}' -a {} -d {}\n", when, sub->get_name(), quoted(sub->get_description()));
+      out += fmt::format("complete -c tare -n '{}' -a {} -d {}\n", when, sub->get_name(),
+                         quoted(sub->get_description()));
     }
     for (const CLI::Option* option : flags(app)) {
-      out += fmt::format("complete -c tare -n '{}' -l {} -d {}\n", when, name_of(*option).substr(2), quoted(option->get_description()));
+      out += fmt::format("complete -c tare -n '{}' -l {} -d {}\n", when, name_of(*option).substr(2),
+                         quoted(option->get_description()));
     }
   });
   return out;
@@ -100,15 +109,20 @@ std::string paragraph(const std::string& text) {
 }
 
 std::string manual(const CLI::App& root) {
-  std::string out = fmt::format(".TH TARE 1 \"\" \"tare {}\"\n.SH NAME\ntare \\- a performance lab for AI\\-agent runtimes\n", version());
-  out += ".SH SYNOPSIS\n.B tare\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n" + paragraph(root.get_description());
+  std::string out = fmt::format(
+      ".TH TARE 1 \"\" \"tare {}\"\n.SH NAME\ntare \\- a performance lab for AI\\-agent runtimes\n",
+      version());
+  out += ".SH SYNOPSIS\n.B tare\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n" +
+         paragraph(root.get_description());
   walk(root, "", [&](const std::string& path, const CLI::App& app) {
     if (!path.empty()) out += fmt::format(".SH \"TARE {}\"\n{}", path, paragraph(app.get_description()));
     for (const CLI::Option* option : flags(app)) {
       const std::string value = option->get_expected_max() == 0 ? "" : " " + option->get_type_name();
-      out += fmt::format(".TP\n.B {}\n{}", roff(name_of(*option) + value), paragraph(option->get_description()));
+      out +=
+          fmt::format(".TP\n.B {}\n{}", roff(name_of(*option) + value), paragraph(option->get_description()));
     }
-    if (!path.empty() && !app.get_footer().empty()) out += ".PP\n.nf\n" + paragraph(app.get_footer()) + ".fi\n";
+    if (!path.empty() && !app.get_footer().empty())
+      out += ".PP\n.nf\n" + paragraph(app.get_footer()) + ".fi\n";
   });
   return out + ".SH EXAMPLES AND EXIT CODES\n.nf\n" + paragraph(root.get_footer()) + ".fi\n";
 }
@@ -117,8 +131,11 @@ std::string manual(const CLI::App& root) {
 
 void add_completions(CLI::App& app, Context& context) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completions", "Completions for a shell, or the manual page, on stdout");
-  command->add_option("KIND", *shell, "bash, zsh, fish or man")->required()->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+  CLI::App* command =
+      app.add_subcommand("completions", "Completions for a shell, or the manual page, on stdout");
+  command->add_option("KIND", *shell, "bash, zsh, fish or man")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
   command->footer("Example:\n  tare completions bash > /etc/bash_completion.d/tare");
   command->callback([shell, &app, &context] {
     context.action = [shell, &app] {

@@ -9,9 +9,9 @@
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "lab/bench/spawn/run.hpp"
+#include "lab/report/bench_table.hpp"
 #include "lab/report/markdown.hpp"
 #include "lab/report/progress.hpp"
-#include "lab/report/bench_table.hpp"
 
 namespace tare::cli {
 namespace {

@@ -81,14 +81,16 @@ void add_targets(CLI::App& app, Context& context) {
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* targets = app.add_subcommand("targets", "What can be measured here, and why the rest can't");
-  add_text(*targets, "--node", flags->node, "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
+  add_text(*targets, "--node", flags->node,
+           "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
   targets->add_flag("--json", flags->json, "As JSON");
   targets->require_subcommand(0, 1);
   targets->footer(
       "Examples:\n"
       "  tare targets\n"
       "  tare targets install node      the pinned Node.js, from npm, into the cache folder");
-  CLI::App* install = targets->add_subcommand("install", "Put a target's pinned npm packages into the cache folder");
+  CLI::App* install =
+      targets->add_subcommand("install", "Put a target's pinned npm packages into the cache folder");
   install->add_option("NAME", flags->name, "Which target")->required();
   targets->callback([flags, &context, install] {
     if (install->parsed()) {

@@ -75,7 +75,7 @@ class Operation:
             for _ in range(count):
                 self.children.append(
                     subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, cwd=cwd,
-                                     start_new_session=True))
+                                     process_group=0))
         except OSError as error:
             refused = isinstance(error, BlockingIOError)
             self.fail("refused" if refused else "failed", f"cannot start {argv[0]}: {error}")
