@@ -45,12 +45,13 @@ void Costs::end(pid_t driver) {
     tree_readable_ = false;
     return;
   }
+  tree_.operations += since_begin_;
   tree_.user += now->user - at_begin_->user;
   tree_.system += now->system - at_begin_->system;
 }
 
 void Costs::add(const driver::Sample& sample) {
-  tree_.operations += 1;
+  since_begin_ += 1;
   if (sample.resources) raise(max_rss_, sample.resources->max_rss_bytes);
   const bool known = sample.resources && sample.resources->cpu_user_us && sample.resources->cpu_system_us;
   if (!known) {
@@ -69,7 +70,7 @@ void Costs::write(report::Resources& resources, std::uint64_t earlier) const {
   }
   const bool exact = samples_complete_ && samples_.operations > 0;
   if (!exact && (!tree_readable_ || tree_.operations == 0)) {
-    note(resources, "CPU n/a: the driver's process tree could not be read over the timed rounds");
+    note(resources, "CPU n/a: the driver's process tree could not be read before and after the timed rounds");
     return;
   }
   const Cpu& cpu = exact ? samples_ : tree_;

@@ -38,6 +38,7 @@ class Costs {
   Cpu tree_;
   bool tree_readable_ = true;
   std::optional<Cpu> at_begin_;
+  std::uint64_t since_begin_ = 0;  ///< operations whose cost `end` will tell
   std::optional<std::uint64_t> max_rss_;
 };
 
