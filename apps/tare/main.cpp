@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <string>
@@ -40,25 +41,44 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
 }
 
-/// The library's message as the clause of one line: "--rows given twice".
-Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+/// The first word of the command line that the library could not place.
+std::string first_extra(const CLI::App& app, const std::vector<std::string>& command) {
+  const std::vector<std::string> extras = app.remaining(true);
+  for (const std::string& word : command) {
+    if (std::find(extras.begin(), extras.end(), word) != extras.end()) return word;
+  }
+  return extras.empty() ? "" : extras.front();
+}
+
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(sub->get_name());
+  for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
+  return known;
+}
+
+/// The library's message as the clause of one line: "--rows given more than once".
+Error usage_error(const CLI::App& app, const CLI::ParseError& error,
+                  const std::vector<std::string>& command) {
   const CLI::App& at = *named(app);
-  const std::string help = fmt::format("see `{} --help`", full_name(at));
   std::string what = error.what();
-  std::string hint = help;
-  if (error.get_name() == "ExtrasError") {
-    std::vector<std::string> known;
-    for (const CLI::App* sub : at.get_subcommands([](const CLI::App*) { return true; }))
-      known.push_back(sub->get_name());
-    for (const CLI::Option* option : at.get_options()) known.push_back("--" + option->get_single_name());
-    const std::vector<std::string> extras = app.remaining(true);
-    const std::string first = extras.empty() ? "" : extras.front();
-    what = fmt::format("unknown {} '{}'", first.starts_with("-") ? "flag" : "argument", first);
-    if (const auto near = tare::text::did_you_mean(first, known))
-      hint = fmt::format("did you mean '{}'? {}", *near, help);
-  } else if (error.get_name() == "ArgumentMismatch") {
-    what = what.substr(0, what.find(':')) +
-           (what.find("At Most") != std::string::npos ? " given more than once" : " needs a value");
+  std::string hint = fmt::format("see `{} --help`", full_name(at));
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ExtrasError: {
+      const std::string word = first_extra(app, command);
+      what = fmt::format("unknown {} '{}'", word.starts_with("-") ? "flag" : "argument", word);
+      if (const auto near = tare::text::did_you_mean(word, known_words(at)))
+        hint = fmt::format("did you mean '{}'? {}", *near, hint);
+      break;
+    }
+    case CLI::ExitCodes::ArgumentMismatch: {
+      const bool repeated = what.find("At Most") != std::string::npos;
+      what = what.substr(0, what.find(':')) + (repeated ? " given more than once" : " needs a value");
+      break;
+    }
+    default:
+      break;
   }
   return Error(ErrorCode::usage, what, "", hint);
 }
@@ -94,7 +114,7 @@ int run(int argc, char** argv) {
     tare::cli::write_stdout(std::string(version.what()) + "\n");
     return tare::exit_ok;
   } catch (const CLI::ParseError& error) {
-    const Error line = usage_error(app, error);
+    const Error line = usage_error(app, error, context.command);
     tare::cli::complain(context, line);
     return line.exit_code();
   } catch (const Error& error) {

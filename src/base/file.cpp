@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
-#include <utility>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -93,11 +93,20 @@ Destination destination_of(const fs::path& path) {
   const fs::path target = fs::is_symlink(path, status) ? fs::weakly_canonical(path, status) : path;
   if (fs::is_directory(target, status)) throw write_error(path, EISDIR);
   if (fs::exists(target, status) && !fs::is_regular_file(target, status)) return {target, true};
-  if (target.has_parent_path()) {
-    fs::create_directories(target.parent_path(), status);
-    if (status) throw write_error(path, status.value());
-  }
   return {target};
+}
+
+/// Makes the folders above `path`; returns the first that was not there, or an empty path.
+fs::path make_parents(const fs::path& path) {
+  fs::path missing;
+  std::error_code status;
+  for (fs::path folder = path.parent_path(); !folder.empty() && !fs::exists(folder, status);
+       folder = folder.parent_path()) {
+    missing = folder;
+  }
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), status);
+  if (status) throw write_error(path, status.value());
+  return missing;
 }
 
 /// A new file beside `target`, and its descriptor. It is removed unless it is renamed.
@@ -116,6 +125,7 @@ struct Temporary {
 void write_atomically(const fs::path& path, std::string_view content) {
   const Destination to = destination_of(path);
   if (to.in_place) return write_in_place(to.path, content);
+  make_parents(to.path);
   Temporary temporary(to.path);
   const int out = temporary.out.get();
   if (out < 0) throw write_error(path, errno);
@@ -136,8 +146,11 @@ void check_writable(const fs::path& path) {
     if (::access(to.path.c_str(), W_OK) != 0) throw write_error(path, errno);
     return;
   }
-  const Temporary probe(to.path);
-  if (probe.out.get() < 0) throw write_error(path, errno);
+  const fs::path made = make_parents(to.path);
+  const int error = Temporary(to.path).out.get() < 0 ? errno : 0;
+  std::error_code ignored;
+  if (!made.empty()) fs::remove_all(made, ignored);
+  if (error != 0) throw write_error(path, error);
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {

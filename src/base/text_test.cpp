@@ -90,6 +90,7 @@ TEST(Text, suggests_only_near_words) {
   const std::vector<std::string> known = {"native", "node", "deno", "agentos"};
   EXPECT_EQ(did_you_mean("nod", known), "node");
   EXPECT_EQ(did_you_mean("agentso", known), "agentos");
+  EXPECT_EQ(did_you_mean("ndoe", known), "node");
   EXPECT_EQ(did_you_mean("kubernetes", known), std::nullopt);
 }
 

@@ -102,7 +102,7 @@ class Faults(harness.TareTest):
     def interrupted_run(self, number):
         """A run that is signalled after some rounds; returns the process and its stderr."""
         process = self.start("spawn", "--targets", "sh", "--target", f"mine=driver:{python_driver()}", "--rows",
-                             "exec_true,spawn_exit", "--iterations", "100000", "--warmup", "0", env={"TARE_SAVE_EVERY_MS": "0"})
+                             "exec_true,spawn_exit", "--iterations", "100000", "--warmup", "0")
         self.wait_for(lambda: (self.folder / "out" / "run.json").exists(), "a first document")
         process.send_signal(number)
         _, err = process.communicate(timeout=60)

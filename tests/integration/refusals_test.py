@@ -25,7 +25,7 @@ class Refusals(harness.TareTest):
             (["spawn", "--target", "node=cmd:true"], "named twice"),
             (["spawn", "--targets", "sh", "--target", "x=cmd:/no/such/program"], "/no/such/program"),
             (["spawn", "--targets", "sh", "--target", "x=driver:/no/such/driver"], "/no/such/driver"),
-            (["spawn", "--targets", "sh", "--target", "x=cmd:'open"], "x=cmd:'open"),
+            (["spawn", "--targets", "sh", "--target", "x=cmd:'open"], "target 'x' has an open quote"),
             (["spawn", "--targets", "sh", "--rows", "command_exit"], "none of the targets has any of these rows"),
             (["spawn", "--pin", "4000"], "--pin 4000"),
             (["spawn", "--node", "/no/such/prefix"], "/no/such/prefix"),

@@ -52,10 +52,11 @@ void run_npm(const fs::path& npm, const fs::path& folder, std::string_view name,
   if (result.exit.ok()) return;
   const std::string said = text::tail(result.err.empty() ? result.out : result.err, 3, 400);
   const std::string how = result.interrupted ? "interrupted"
-                          : result.timed_out ? fmt::format("npm took longer than {} minutes", npm_limit.count())
-                                             : "npm: " + process::describe(result.exit);
-  throw Error(ErrorCode::failed, fmt::format("cannot install {}", name), said.empty() ? how : how + ": " + said,
-              "is the npm registry reachable from here?");
+                          : result.timed_out
+                              ? fmt::format("npm took longer than {} minutes", npm_limit.count())
+                              : "npm: " + process::describe(result.exit);
+  throw Error(ErrorCode::failed, fmt::format("cannot install {}", name),
+              said.empty() ? how : how + ": " + said, "is the npm registry reachable from here?");
 }
 
 }  // namespace
@@ -73,7 +74,8 @@ std::vector<std::string> package_names(const PackageOptions& options) {
 bool is_installed(std::string_view name, const PackageOptions& options) {
   const fs::path receipt = options.cache / name / receipt_name;
   std::error_code error;
-  return fs::exists(receipt, error) && file::read(receipt) == file::read(options.manifests / name / lock_name);
+  return fs::exists(receipt, error) &&
+         file::read(receipt) == file::read(options.manifests / name / lock_name);
 }
 
 void install(std::string_view name, const PackageOptions& options) {
@@ -85,19 +87,22 @@ void install(std::string_view name, const PackageOptions& options) {
   }
   if (is_installed(name, options)) return;
   const fs::path npm = file::find_program("npm");
-  if (npm.empty()) throw Error(ErrorCode::unavailable, "npm is not installed", "", "`apt-get install npm` installs it");
+  if (npm.empty())
+    throw Error(ErrorCode::unavailable, "npm is not installed", "", "`apt-get install npm` installs it");
 
   const fs::path target = options.cache / name;
   try {
     fs::create_directories(options.cache);
     const Staging staging(target.string() + fmt::format(".new-{}", ::getpid()));
-    for (const char* file : {"package.json", lock_name}) fs::copy(options.manifests / name / file, staging.path() / file);
+    for (const char* file : {"package.json", lock_name})
+      fs::copy(options.manifests / name / file, staging.path() / file);
     run_npm(npm, staging.path(), name, options.interrupt_fd);
     file::write_atomically(staging.path() / receipt_name, file::read(options.manifests / name / lock_name));
     fs::remove_all(target);
     fs::rename(staging.path(), target);
   } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorCode::failed, fmt::format("cannot install {} into {}", name, target.string()), error.code().message());
+    throw Error(ErrorCode::failed, fmt::format("cannot install {} into {}", name, target.string()),
+                error.code().message());
   }
 }
 

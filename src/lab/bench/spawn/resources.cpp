@@ -84,10 +84,10 @@ void Costs::write(report::Resources& resources, std::uint64_t earlier) const {
 
 PeakWatch::PeakWatch(pid_t root)
     : root_(root), thread_([this](const std::stop_token& stop) {
-        while (!stop.stop_requested()) {
+        do {
           look();
           std::this_thread::sleep_for(look_every);
-        }
+        } while (!stop.stop_requested());
       }) {}
 
 void PeakWatch::look() {

@@ -1,9 +1,8 @@
 #include "lab/bench/spawn/resources.hpp"
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace tare::spawn {
 namespace {
