@@ -39,6 +39,7 @@ process::SpawnOptions spawn_options(const DriverCommand& command) {
   process::SpawnOptions options;
   options.argv = command.argv;
   options.env = command.env;
+  options.env[target_variable] = command.label;
   options.cwd = command.cwd;
   options.in = options.out = options.err = process::Stdio::pipe();
   return options;

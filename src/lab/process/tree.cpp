@@ -166,7 +166,24 @@ void become_subreaper() {
   }
 }
 
-Strays reap_strays(std::span<const pid_t> keep, Instant deadline) {
+namespace {
+
+/// The value of a variable in the environment that a process was started with, or "".
+std::string started_with(pid_t pid, std::string_view name) {
+  const std::string environment = proc::read_file("/proc/" + std::to_string(pid) + "/environ").text;
+  for (std::string_view rest = environment; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return std::string(entry.substr(name.size() + 1));
+    }
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Strays reap_strays(std::span<const pid_t> keep, Instant deadline, std::string_view mark) {
   Strays strays;
   const pid_t self = ::getpid();
   for (;;) {
@@ -174,7 +191,12 @@ Strays reap_strays(std::span<const pid_t> keep, Instant deadline) {
     for (const Stat& stat : proc::read_all("/proc")) {
       if (stat.ppid != self || std::find(keep.begin(), keep.end(), stat.pid) != keep.end()) continue;
       ++found;
-      if (!stat.is_zombie()) strays.killed += kill_tree(stat.pid);
+      if (!stat.is_zombie()) {
+        const std::string value = mark.empty() ? "" : started_with(stat.pid, mark);
+        const std::size_t killed = kill_tree(stat.pid);
+        strays.killed += killed;
+        strays.killed_by_mark[value] += killed;
+      }
       // A child stays ours until we reap it, so its number cannot be another's.
       const Fd pidfd = open_pidfd(stat.pid);
       pollfd entry{pidfd.get(), POLLIN, 0};

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -66,11 +68,14 @@ void become_subreaper();
 struct Strays {
   std::size_t killed = 0;  ///< were still running
   std::size_t reaped = 0;  ///< all that are gone now
+  /// The killed, counted by the value of the variable `mark` in the environment that each was started with.
+  std::map<std::string, std::size_t> killed_by_mark;
 };
 
 /// Kills and reaps every child of this process that is not in `keep` (the pids of living Child objects),
 /// with its whole tree, again and again as the dead hand over their own children, until none is left or the
-/// deadline passes.
-Strays reap_strays(std::span<const pid_t> keep, Instant deadline);
+/// deadline passes. What descends from a process that was started with the environment variable `mark` can be
+/// told by its value.
+Strays reap_strays(std::span<const pid_t> keep, Instant deadline, std::string_view mark = "");
 
 }  // namespace tare::process

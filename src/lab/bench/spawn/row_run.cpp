@@ -99,13 +99,14 @@ void RowRun::start_drivers() {
 
 void RowRun::stop_drivers() {
   for (const auto& runner : runners_) {
-    if (!runner->driver) continue;
-    const driver::Farewell farewell = runner->driver->bye();
-    if (farewell.strays.killed > 0) {
-      runner->recorder.fail(
-          fmt::format("the driver left {} processes running, which were killed", farewell.strays.killed));
-    }
+    if (runner->driver) runner->driver->bye();
     runner->driver.reset();
+  }
+  // Only when all are gone is it known what each of them left.
+  for (const auto& runner : runners_) {
+    const std::size_t left = session_.driver_options.roster->take_left_by(runner->lane.spec.id);
+    if (left > 0 && !runner->out)
+      runner->recorder.fail(fmt::format("its driver left {} running, which had to be killed", left));
   }
 }
 
