@@ -209,11 +209,15 @@ LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floo
   for (const std::string& row : figures.rows()) {
     (is_floor_row(figures, row, floor_rows) ? plan.floors : plan.rows).push_back(row);
   }
-  if (plan.rows.empty()) plan.rows.swap(plan.floors);
-  const auto headline = std::ranges::find_if(plan.rows, [&](const std::string& row) {
+  const auto measured_somewhere = [&](const std::string& row) {
     return std::ranges::any_of(figures.targets(),
-                               [&](const Target& t) { return figures.measured(row, t.id); });
-  });
+                               [&](const Target& target) { return figures.measured(row, target.id); });
+  };
+  if (std::ranges::none_of(plan.rows, measured_somewhere)) {
+    plan.rows.insert(plan.rows.end(), plan.floors.begin(), plan.floors.end());
+    plan.floors.clear();
+  }
+  const auto headline = std::ranges::find_if(plan.rows, measured_somewhere);
   if (headline != plan.rows.end()) std::rotate(plan.rows.begin(), headline, headline + 1);
   for (const Target& target : figures.targets()) {
     const auto measured = [&](const std::string& row) { return figures.measured(row, target.id); };

@@ -159,6 +159,7 @@ Options resolve(const RawOptions& raw, const Environment& environment) {
   }
   if (raw.rows) {
     options.rows = row_list(*raw.rows, options.fanout);
+    options.rows_named = true;
   } else {
     options.rows = all_rows(options.fanout);
     if (options.skip_extra_rows) std::erase_if(options.rows, is_extra);

@@ -17,6 +17,7 @@ struct Options {
   std::string bench = "spawn";
   std::vector<std::string> targets;  ///< names, or `name=driver:…` and `name=cmd:…`
   std::vector<std::string> rows;     ///< in the order in which they run
+  bool rows_named = false;           ///< by --rows: one that no target has is then reported, else left out
   std::uint64_t iterations = 200;    ///< rounds of each row and process
   std::uint64_t warmup = 20;         ///< rounds before them, which are no samples
   std::uint64_t processes = 1;       ///< fresh driver processes that repeat each row
@@ -32,8 +33,8 @@ struct Options {
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms); }
 };
 BOOST_DESCRIBE_STRUCT(Options, (),
-                      (bench, targets, rows, iterations, warmup, processes, fanout, pin, seed, timeout_ms,
-                       quick, node, trace, skip_extra_rows))
+                      (bench, targets, rows, rows_named, iterations, warmup, processes, fanout, pin, seed,
+                       timeout_ms, quick, node, trace, skip_extra_rows))
 
 /// The options as a person gave them: the text after each flag, nothing where a flag was not given.
 struct RawOptions {

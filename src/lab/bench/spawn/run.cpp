@@ -139,7 +139,8 @@ void Run::measure() {
   for (const std::string& name : options_.rows) {
     driver::Workload workload = driver::find_workload(name).value();
     const auto offers = [&](const Lane& lane) { return lane.hello.offers(name); };
-    if (is_floor_row(name) && std::none_of(lanes_.begin(), lanes_.end(), offers)) continue;
+    const bool may_lack = is_floor_row(name) || !options_.rows_named;
+    if (may_lack && std::none_of(lanes_.begin(), lanes_.end(), offers)) continue;
     weight_ += weight_of(workload);
     workloads.push_back(std::move(workload));
   }
