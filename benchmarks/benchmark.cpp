@@ -1,0 +1,34 @@
+#include "benchmark.hpp"
+
+#include <exception>
+
+#include "base/error.hpp"
+#include "lab/measure/host.hpp"
+
+namespace tare::benchmarks {
+
+const std::vector<Benchmark>& all_benchmarks() {
+  static const std::vector<Benchmark> all{spawn_native_overhead(), spawn_hyperfine_agreement(),
+                                          spawn_large_parent(),    lab_rss(),
+                                          lab_summary_10m(),       cli_help()};
+  return all;
+}
+
+Result run(const Benchmark& benchmark) {
+  const measure::NoiseFacts before = measure::read_noise();
+  Measurement measurement;
+  try {
+    measurement = benchmark.measure();
+  } catch (const Error& error) {
+    measurement.note = error.what();
+    if (!error.why().empty()) measurement.note += " (" + error.why() + ")";
+    if (!error.hint().empty()) measurement.note += "; " + error.hint();
+  } catch (const std::exception& error) {
+    measurement = {};
+    measurement.note = std::string("an unexpected error: ") + error.what();
+  }
+  const double cpus = measure::usable_cpus(measure::read_host());
+  return judge(benchmark.bar, measurement, measure::judge(before, measure::read_noise(), cpus));
+}
+
+}  // namespace tare::benchmarks

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/describe.hpp>
+
+#include "base/json.hpp"
+#include "lab/measure/noise.hpp"
+#include "lab/measure/quantile.hpp"
+
+/// Tare's own speed and memory, each against a bar that it must reach. One file of this folder measures one.
+namespace tare::benchmarks {
+
+/// The values that pass; both ends belong to them. At least one of the two is set.
+struct Limit {
+  std::optional<double> low;
+  std::optional<double> high;
+};
+
+/// What stands against the limit.
+enum class Judged {
+  ratio,  ///< measured ÷ against, both out of one run and interleaved, so that load is in both
+  time,   ///< measured; load makes it larger
+  size,   ///< measured; load is nothing to it
+};
+
+/// What a benchmark is, before it has run.
+struct Bar {
+  std::string id;
+  std::string quantity;  ///< in words, with what it is compared to
+  std::string unit;      ///< of measured and against
+  Judged judged = Judged::ratio;
+  Limit limit;
+};
+
+/// What a benchmark found.
+struct Measurement {
+  std::optional<double> measured;
+  std::optional<double> against;              ///< the peer's figure
+  std::optional<double> ratio;                ///< measured ÷ against, round by round
+  std::optional<measure::Interval> interval;  ///< 95 % of the judged figure: of the ratio where there is one
+  std::string note;                           ///< how many samples, what else was seen
+  std::optional<std::string> broken;          ///< something is wrong, however fast it was
+};
+
+BOOST_DEFINE_ENUM_CLASS(Verdict, pass, fail, inconclusive, unmeasured)
+
+/// One element of out/bench.json. `limit` is a number where only the upper end is limited, else [low, high]
+/// with null for an end that is not. `interval` is that of `ratio`, or of `measured` where there is no peer.
+struct Result {
+  std::string id;
+  std::string quantity;
+  std::string unit;
+  std::optional<double> measured;
+  std::optional<measure::Interval> interval;
+  std::optional<double> against;
+  json::Value limit;
+  std::optional<double> ratio;
+  Verdict verdict = Verdict::unmeasured;
+  std::string reason;
+  Judged judged = Judged::ratio;  ///< not part of the document: what the limit is of
+};
+BOOST_DESCRIBE_STRUCT(Result, (),
+                      (id, quantity, unit, measured, interval, against, limit, ratio, verdict, reason))
+
+/// Gates on the interval: pass when all of it is inside the limit, fail when all of it is outside, else
+/// inconclusive; without an interval the figure itself decides, but never a ratio. A time that is too long
+/// on a busy machine is inconclusive. Nothing measured is unmeasured, with the note as the reason.
+Result judge(const Bar& bar, const Measurement& measurement, const measure::Noise& noise);
+
+struct Benchmark {
+  Bar bar;
+  /// Takes less than a minute. Throws Error: unavailable for a peer that is not there.
+  Measurement (*measure)();
+};
+
+/// Runs it between two looks at the machine. Never throws: what could not be measured says why.
+Result run(const Benchmark& benchmark);
+
+/// In the order of the report.
+const std::vector<Benchmark>& all_benchmarks();
+
+// One file each.
+Benchmark spawn_native_overhead();
+Benchmark spawn_hyperfine_agreement();
+Benchmark spawn_large_parent();
+Benchmark lab_rss();
+Benchmark lab_summary_10m();
+Benchmark cli_help();
+
+}  // namespace tare::benchmarks
