@@ -1,9 +1,12 @@
 # Compiler flags, ccache and sanitizers, the same for every target.
 
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
 find_program(CCACHE ccache)
 if(CCACHE)
-  # A precompiled header is only cached when ccache may ignore its defines.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # A precompiled header is only cached when ccache may ignore its defines. Depend mode saves the
+  # preprocessor's run at every miss, which costs as much as the precompiled header saves.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
@@ -12,7 +15,7 @@ add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 warns about its own std::string here (GCC bug 105329, 105651).
-  foreach(warning IN ITEMS restrict stringop-overflow array-bounds)
+  foreach(warning IN ITEMS restrict stringop-overflow stringop-overread array-bounds)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-${warning}>)
   endforeach()
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)

@@ -269,7 +269,7 @@ TEST(Spawner, a_lab_that_vanishes_takes_the_running_operation_with_it) {
   const fs::path fifo = folder.path() / "pid";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   for (const char* row : {"node_exit_1", "capture_2b"}) {
-    const process::Fd reader(::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    const Fd reader(::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     Driver driver(shell_template("echo $$ > " + fifo.string() + "; exec sleep 1000"));
     driver.send(std::string(R"({"id":1,"op":"sample","row":")") + row +
                 R"(","params":{"timeoutMs":600000,"nonce":"q7","bytes":2}})");
@@ -277,7 +277,7 @@ TEST(Spawner, a_lab_that_vanishes_takes_the_running_operation_with_it) {
     ASSERT_EQ(process::poll_until({&ready, 1}, soon()), 1);
     char text[32] = {};
     ASSERT_GT(::read(reader.get(), text, sizeof text - 1), 0);
-    const process::Fd running = process::open_pidfd(std::atoi(text));
+    const Fd running = process::open_pidfd(std::atoi(text));
     ASSERT_TRUE(running);
     EXPECT_EQ(driver.leave().code, 1);
     pollfd gone{running.get(), POLLIN, 0};

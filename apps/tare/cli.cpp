@@ -2,10 +2,7 @@
 
 #include <cerrno>
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include "base/text.hpp"
 
 namespace tare::cli {
 
@@ -16,15 +13,6 @@ CLI::Option* add_text(CLI::App& app, const std::string& flag, std::optional<std:
           flag, [&value](const std::string& text) { value = text; }, description)
       ->type_name(placeholder)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-}
-
-std::int64_t whole_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high) {
-  const auto value = text::to_int(text);
-  if (!value || *value < low || *value > high) {
-    throw Error(ErrorCode::usage,
-                fmt::format("{} must be {} to {}, got {}", flag, low, high, text.empty() ? "nothing" : text));
-  }
-  return *value;
 }
 
 void write_stdout(std::string_view text) {

@@ -34,9 +34,6 @@ void add_completions(CLI::App& app, Context& context);
 CLI::Option* add_text(CLI::App& app, const std::string& flag, std::optional<std::string>& value,
                       const std::string& description, const std::string& placeholder);
 
-/// The value of a flag that takes a whole number. Throws Error(usage) that names the flag and its range.
-std::int64_t whole_number(std::string_view flag, std::string_view text, std::int64_t low, std::int64_t high);
-
 /// Writes to stdout. Throws Error(failed) when it can't take it (a closed pipe, a full disk).
 void write_stdout(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/flag.hpp"
 #include "base/interrupt.hpp"
 #include "base/json.hpp"
 #include "cli.hpp"
@@ -40,7 +41,7 @@ int check(const CheckFlags& flags, Context& context) {
   driver::CheckOptions options;
   options.driver.interrupt_fd = interrupt.fd();
   if (flags.timeout)
-    options.timeout = std::chrono::seconds(whole_number("--timeout", *flags.timeout, 1, 3600));
+    options.timeout = std::chrono::seconds(whole_number("--timeout", *flags.timeout, {1, 3600}));
   const report::Colour colour = context.err.facts().colour;
   std::map<CheckStatus, int> counts;
   try {

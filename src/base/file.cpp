@@ -10,29 +10,13 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/fd.hpp"
 #include "base/text.hpp"
 
 namespace tare::file {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Owns one descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 ? 0 : ::close(fd);
-  }
-
- private:
-  int fd_;
-};
 
 Error write_error(const fs::path& path, int error) {
   return Error(ErrorCode::failed, "cannot write " + path.string(), errno_text(error));
@@ -48,7 +32,7 @@ void write_all(int fd, std::string_view content, const fs::path& path) {
 }
 
 void write_in_place(const fs::path& path, std::string_view content) {
-  Descriptor out(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
+  Fd out(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
   if (out.get() < 0) throw write_error(path, errno);
   write_all(out.get(), content, path);
 }
@@ -59,7 +43,7 @@ std::string read(const fs::path& path, std::uintmax_t limit) {
   const auto fail = [&](const std::string& why) -> Error {
     return Error(ErrorCode::input, "cannot read " + path.string(), why);
   };
-  Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw fail(errno_text(errno));
   struct stat facts{};
   if (::fstat(in.get(), &facts) != 0) throw fail(errno_text(errno));
@@ -117,7 +101,7 @@ struct Temporary {
     if (out.get() >= 0) ::unlink(name.c_str());
   }
   std::string name;
-  Descriptor out;
+  Fd out;
 };
 
 }  // namespace
@@ -137,7 +121,6 @@ void write_atomically(const fs::path& path, std::string_view content) {
       ::rename(temporary.name.c_str(), to.path.c_str()) != 0) {
     throw write_error(path, errno);
   }
-  temporary.out.close();
 }
 
 void check_writable(const fs::path& path) {

@@ -80,7 +80,7 @@ Driver::Driver(DriverCommand command, DriverOptions options)
 }
 
 void Driver::watch() {
-  wake_ = process::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  wake_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   for (const int fd : {child_->pidfd(), options_.interrupt_fd}) {
     epoll_event event{};
     event.events = EPOLLIN;

@@ -91,7 +91,7 @@ class Driver {
   DriverCommand command_;
   DriverOptions options_;
   std::optional<process::Child> child_;
-  process::Fd wake_;  ///< an epoll: readable when the driver has exited or the lab is told to stop
+  Fd wake_;  ///< an epoll: readable when the driver has exited or the lab is told to stop
   std::optional<process::Lines> lines_;
   Hello hello_;
   std::int64_t next_id_ = 0;

@@ -290,7 +290,7 @@ TEST_F(DriverTest, is_killed_when_it_is_dropped) {
 }
 
 TEST_F(DriverTest, stops_waiting_when_interrupted) {
-  const process::Fd interrupt(::eventfd(0, EFD_CLOEXEC));
+  const Fd interrupt(::eventfd(0, EFD_CLOEXEC));
   options_.interrupt_fd = interrupt.get();
   Driver driver(command("late"), options_);
   ASSERT_EQ(::eventfd_write(interrupt.get(), 1), 0);

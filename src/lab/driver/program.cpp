@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "lab/process/fd.hpp"
+#include "base/fd.hpp"
 
 namespace tare::driver {
 namespace {
@@ -50,7 +50,7 @@ ProgramFacts program_facts(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   if (error) throw fail(error.message());
-  const process::Fd file(::open(real.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file(::open(real.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0) throw fail(errno_text(errno));
   if (!S_ISREG(status.st_mode)) throw fail("it is not a file");

@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view cpu_folder = "sys/devices/system/cpu";
 
-std::string unquoted(std::string value) {
+std::string unquoted(std::string_view value) {
   if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front()) {
-    return value.substr(1, value.size() - 2);
+    value = value.substr(1, value.size() - 2);
   }
-  return value;
+  return std::string(value);
 }
 
 std::optional<std::string> field(const fs::path& path, std::string_view key, std::string_view separators) {

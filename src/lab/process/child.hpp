@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "lab/process/fd.hpp"
+#include "base/fd.hpp"
 
 namespace tare::process {
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lab/process/fd.hpp"
+#include "base/fd.hpp"
 
 /// Handles on processes. Called by number: glibc 2.36's <sys/pidfd.h> cannot be linked from C++.
 namespace tare::process {

@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <map>
 
-#include "lab/process/fd.hpp"
+#include "base/fd.hpp"
 
 namespace tare::process::proc {
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "lab/process/fd.hpp"
+#include "base/fd.hpp"
 #include "lab/process/pidfd.hpp"
 #include "lab/process/poll.hpp"
 #include "lab/process/proc.hpp"

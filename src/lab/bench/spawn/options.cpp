@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/flag.hpp"
 #include "base/text.hpp"
 #include "lab/driver/workload.hpp"
 
@@ -16,25 +17,16 @@ constexpr std::uint64_t quick_iterations = 20;
 constexpr std::uint64_t quick_warmup = 2;
 constexpr std::uint64_t quick_fanout = 8;
 
-struct Range {
-  std::uint64_t low;
-  std::uint64_t high;
-};
-constexpr Range iterations_range{1, 100'000};
-constexpr Range warmup_range{0, 100'000};
-constexpr Range processes_range{1, 1'000};
-constexpr Range fanout_range{1, 1'000};
-constexpr Range timeout_range{1, 3'600};
-constexpr Range pin_range{0, 4'095};
+constexpr WholeRange iterations_range{1, 100'000};
+constexpr WholeRange warmup_range{0, 100'000};
+constexpr WholeRange processes_range{1, 1'000};
+constexpr WholeRange fanout_range{1, 1'000};
+constexpr WholeRange timeout_range{1, 3'600};
+constexpr WholeRange pin_range{0, 4'095};
 
-std::uint64_t number(std::string_view flag, std::string_view text, Range range) {
-  const std::optional<std::int64_t> value = text::to_int(text);
-  if (!value || *value < 0 || static_cast<std::uint64_t>(*value) < range.low ||
-      static_cast<std::uint64_t>(*value) > range.high) {
-    throw Error(ErrorCode::usage, fmt::format("{} must be {} to {}, got {}", flag, range.low, range.high,
-                                              text.empty() ? "nothing" : text));
-  }
-  return static_cast<std::uint64_t>(*value);
+/// None of the ranges has negative numbers.
+std::uint64_t number(std::string_view flag, std::string_view text, WholeRange range) {
+  return static_cast<std::uint64_t>(whole_number(flag, text, range));
 }
 
 std::vector<std::string> list(std::string_view flag, std::string_view text) {
@@ -136,7 +128,7 @@ Options resolve(const RawOptions& raw, const Environment& environment) {
   // A flag beats the environment, and --quick is a flag.
   const auto count = [&](const std::optional<std::string>& flag, std::string_view flag_name,
                          std::uint64_t quick, std::string_view variable, std::uint64_t fallback,
-                         Range range) {
+                         WholeRange range) {
     if (flag) return number(flag_name, *flag, range);
     if (raw.quick) return quick;
     const auto value = environment(variable);

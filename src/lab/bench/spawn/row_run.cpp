@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "lab/measure/random.hpp"
+#include "lab/process/tree.hpp"
 
 namespace tare::spawn {
 namespace {
@@ -42,6 +43,7 @@ RowRun::Runner::Runner(const Entry& entry, const driver::Workload& workload, std
       row(*entry.row),
       number(number),
       recorder(*entry.row, workload),
+      rss_floor(entry.lane->hello.rss_floor_bytes),
       earlier_resources(entry.row->resources),
       earlier(entry.row->metrics.at("total").samples.size()),
       next_process(next_process_of(*entry.row)) {}
@@ -80,9 +82,17 @@ void RowRun::run_process(std::uint64_t first, std::uint64_t end, bool last) {
   for (const auto& runner : runners_) {
     if (runner->out) continue;
     runner->costs.end(runner->driver->pid());
+    raise_floor(*runner);
     if (last) memory_arm(*runner);
   }
   stop_drivers();
+}
+
+void RowRun::raise_floor(Runner& runner) {
+  // The driver grew since its hello, and what it starts inherits its peak. No child of it is left now.
+  if (!runner.rss_floor) return;
+  const auto usage = process::read_tree(runner.driver->pid(), process::TreeFields::peak);
+  if (usage && usage->peak_rss_bytes) runner.rss_floor = std::max(*runner.rss_floor, *usage->peak_rss_bytes);
 }
 
 void RowRun::start_drivers() {
@@ -184,7 +194,7 @@ void RowRun::settle() {
     report::Resources& resources = runner->row.resources = runner->earlier_resources;
     runner->costs.write(resources, runner->earlier);
     if (runner->peaks) runner->peaks->write(resources);
-    resources.max_rss_floor_bytes = runner->lane.hello.rss_floor_bytes;
+    resources.max_rss_floor_bytes = runner->rss_floor;
   }
 }
 

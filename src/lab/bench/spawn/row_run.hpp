@@ -55,6 +55,7 @@ class RowRun {
     Recorder recorder;
     Costs costs;
     std::optional<PeakWatch> peaks;
+    std::optional<std::uint64_t> rss_floor;  ///< no child's peak can be told below this
     std::unique_ptr<driver::Driver> driver;
     report::Resources earlier_resources;  ///< of the interrupted run, and how many samples it had
     std::uint64_t earlier;
@@ -70,6 +71,7 @@ class RowRun {
 
   std::uint64_t rounds_done() const;
   void run_process(std::uint64_t first, std::uint64_t end, bool last);
+  static void raise_floor(Runner& runner);
   void start_drivers();
   void stop_drivers();
   void warm_up(std::uint64_t round);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace tare::process {
+namespace tare {
 
 /// Owns one file descriptor and closes it. Not safe to share between threads.
 class Fd {
@@ -36,4 +36,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace tare::process
+}  // namespace tare
