@@ -75,7 +75,7 @@ std::string table(std::span<const Result> results, const report::TerminalFacts& 
     line.cells.back().tone = tone_of(result.verdict);
     table.lines.push_back(std::move(line));
     if (result.verdict == Verdict::pass || result.reason.empty()) continue;
-    remarks += report::paragraph(result.id, result.reason, terminal.width);
+    remarks += report::flow(result.id + ": " + result.reason, terminal.width);
   }
   return report::lay_out(table, terminal.width, terminal.colour) + remarks;
 }
