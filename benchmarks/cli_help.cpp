@@ -27,6 +27,7 @@ double help_ms() {
 Measurement measure_help() {
   for (std::size_t i = 0; i < warmup; ++i) help_ms();
   std::vector<double> ms;
+  ms.reserve(runs);
   for (std::size_t i = 0; i < runs; ++i) ms.push_back(help_ms());
   const measure::Summary summary = measure::summarise(ms);
   return {summary.p50, {}, {}, summary.p50_interval, fmt::format("p50 of {} runs", runs), {}};

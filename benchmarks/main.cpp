@@ -36,6 +36,7 @@ struct Options {
 std::vector<Benchmark> select(const std::vector<std::string>& ids) {
   const std::vector<Benchmark>& all = benchmarks::all_benchmarks();
   std::vector<std::string> known;
+  known.reserve(all.size());
   for (const Benchmark& benchmark : all) known.push_back(benchmark.bar.id);
   for (const std::string& id : ids) {
     if (std::find(known.begin(), known.end(), id) != known.end()) continue;

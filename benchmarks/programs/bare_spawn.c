@@ -3,7 +3,6 @@
  * A line on stdin asks for one spawn; the answer is its nanoseconds, from just before posix_spawn until
  * waitid has reaped. As in tare-spawner, the child leads its own process group, has default signals and an
  * empty mask, inherits the environment, and its three streams are a /dev/null that was opened once. */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -14,6 +13,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char** environ;
 
 static int64_t now(void) {
   struct timespec time;
