@@ -27,5 +27,8 @@ if(TARE_SANITIZE)
   add_compile_options(-fsanitize=${TARE_SANITIZE})
   add_link_options(-fsanitize=${TARE_SANITIZE})
 endif()
+if(NOT TARE_SANITIZE)
+  add_link_options(-static-libstdc++ -static-libgcc)  # half of the time to start
+endif()
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections)

@@ -17,7 +17,7 @@ function(tare_folder NAME)
   endif()
   add_library(tare_${NAME} STATIC ${sources})
   target_include_directories(tare_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-  target_link_libraries(tare_${NAME} PUBLIC ${arg_DEPENDS} ${arg_LIBS} fmt::fmt)
+  target_link_libraries(tare_${NAME} PUBLIC ${arg_DEPENDS} ${arg_LIBS})
   tare_pch(tare_${NAME})
 
   if(tests)

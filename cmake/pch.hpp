@@ -1,7 +1,6 @@
 // The headers that nearly every file includes; each file still names its own.
 #pragma once
 #include <algorithm>
-#include <boost/json.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -12,4 +11,5 @@
 #include <variant>
 #include <vector>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>

@@ -13,7 +13,8 @@ void add_all(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
   CLI::App* all =
       app.add_subcommand("all", "Run every bench on the built-in targets (in this version: spawn)");
-  all->add_flag("--quick", flags->raw.quick, "20 samples, 2 warm-ups, fan-out up to 8: a first look");
+  all->add_flag("--quick", flags->raw.quick,
+                "20 samples, 2 warm-ups, at most 8 processes at once: a first look");
   add_text(*all, "--node", flags->raw.node,
            "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
   add_output_options(*all, flags->output);

@@ -97,7 +97,7 @@ void add_spawn(CLI::App& app, Context& context) {
   add_text(*spawn, "--timeout", raw.timeout, "Limit of one operation, 1 to 3600 (default 30)", "SECONDS");
   add_text(*spawn, "--node", raw.node,
            "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
-  spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, fan-out up to 8");
+  spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, at most 8 processes at once");
   spawn->add_flag("--trace", raw.trace,
                   "Also trace the life of a process, in a separate arm, where a target can");
   add_output_options(*spawn, flags->output);

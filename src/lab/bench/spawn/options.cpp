@@ -105,6 +105,13 @@ bool is_extra(const std::string& row) {
           workload->work == driver::Work::host_write);
 }
 
+/// For a quick run, in which no row starts more than a few processes at once.
+bool starts_too_many(const std::string& row) {
+  const auto workload = driver::find_workload(row);
+  return workload && workload->work == driver::Work::storm &&
+         static_cast<std::uint64_t>(workload->size) > quick_fanout;
+}
+
 bool is_set(const Environment& environment, std::string_view name) {
   return environment(name) == "1";
 }
@@ -155,6 +162,7 @@ Options resolve(const RawOptions& raw, const Environment& environment) {
   } else {
     options.rows = all_rows(options.fanout);
     if (options.skip_extra_rows) std::erase_if(options.rows, is_extra);
+    if (raw.quick) std::erase_if(options.rows, starts_too_many);
   }
   return options;
 }

@@ -48,6 +48,7 @@ TEST(Options, quick_is_twenty_samples_and_small_fan_outs) {
   EXPECT_EQ(options.iterations, 20U);
   EXPECT_EQ(options.warmup, 2U);
   EXPECT_THAT(options.fanout, ElementsAre(1, 8));
+  EXPECT_THAT(options.rows, ::testing::Not(::testing::Contains("reap_storm_32")));
   raw.iterations = "9";
   EXPECT_EQ(resolve(raw, variables({})).iterations, 9U);
 }

@@ -182,6 +182,7 @@ std::vector<RowRun::Entry> Run::entries_of(const driver::Workload& workload) {
   // Entries point into the document, so every row is made before the first entry.
   for (const Lane* lane : offering) row_of(workload, *lane);
   std::vector<RowRun::Entry> entries;
+  entries.reserve(offering.size());
   for (const Lane* lane : offering) entries.push_back({lane, &row_of(workload, *lane)});
   return entries;
 }
