@@ -12,7 +12,7 @@ help: ## this list
 build: ## build build/bin/tare
 	@scripts/setup build
 	@cmake --preset release $(if $(WERROR),-DTARE_WERROR=ON) >/dev/null
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target tare
 
 node: build ## install the pinned Node from npm into the cache folder
 	@scripts/setup npm
@@ -23,10 +23,12 @@ run: node ## measure the built-in targets: out/run.json, out/report.md (under 3 
 
 test: node ## every test
 	@scripts/setup test
+	@cmake --build build -j $(JOBS)
 	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) $(CTEST_ARGS)
 
 bench: node ## Tare's own speed against its peers: out/bench.json (BENCH=id runs one)
 	@scripts/setup bench
+	@cmake --build build -j $(JOBS) --target tare-bench
 	@build/bin/tare-bench --output out/bench.json $(BENCH)
 
 sources = git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.c'
