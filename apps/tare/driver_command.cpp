@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "cli.hpp"
 #include "lab/driver/check.hpp"
+#include "lab/driver/registry.hpp"
 
 namespace tare::cli {
 namespace {
@@ -46,13 +47,17 @@ int check(const CheckFlags& flags, Context& context) {
   std::map<CheckStatus, int> counts;
   try {
     const auto results =
-        driver::check_driver({"driver", flags.command, {}, {}}, options, [&](const CheckResult& result) {
-          counts[result.status] += 1;
-          const std::string status = boost::describe::enum_to_string(result.status, "?");
-          context.err.write(fmt::format("{}  {:<24} {}\n",
-                                        report::paint(status, tone_of(result.status), colour), result.id,
-                                        result.text));
-        });
+        driver::check_driver({flags.command.front(),
+                              flags.command,
+                              {{driver::node_variable, driver::node_program({}).string()}},
+                              {}},
+                             options, [&](const CheckResult& result) {
+                               counts[result.status] += 1;
+                               const std::string status = boost::describe::enum_to_string(result.status, "?");
+                               context.err.write(fmt::format(
+                                   "{}  {:<24} {}\n", report::paint(status, tone_of(result.status), colour),
+                                   result.id, result.text));
+                             });
     if (flags.json) write_stdout(json::pretty(results));
   } catch (const driver::DriverFailure&) {
     if (!interrupt.signal()) throw;

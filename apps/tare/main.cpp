@@ -108,7 +108,8 @@ int run(int argc, char** argv) {
     }
     return context.action();
   } catch (const CLI::CallForHelp&) {
-    tare::cli::write_stdout(named(app)->help());
+    const CLI::App& at = *named(app);
+    tare::cli::write_stdout(at.help(at.get_parent() == nullptr ? "" : full_name(*at.get_parent())));
     return tare::exit_ok;
   } catch (const CLI::CallForVersion& version) {
     tare::cli::write_stdout(std::string(version.what()) + "\n");

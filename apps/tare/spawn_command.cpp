@@ -81,8 +81,9 @@ void add_spawn(CLI::App& app, Context& context) {
   add_text(*spawn, "--targets", raw.targets, "Targets by name (default native,sh,node; see `tare targets`)",
            "LIST");
   spawn
-      ->add_option("--target", raw.extra_targets,
-                   "One more target: name=driver:COMMAND or name=cmd:COMMAND {script}")
+      ->add_option(
+          "--target", raw.extra_targets,
+          "One more target beside those of --targets: name=driver:COMMAND or name=cmd:COMMAND {script}")
       ->type_name("NAME=KIND:COMMAND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -68,6 +68,9 @@ class Faults(harness.TareTest):
                 row = self.row(self.document(), "exec_true", "x")
                 broken = next(i for i in row["invariants"] if i["id"] == invariant)
                 self.assertEqual((broken["ok"], broken["checked"], broken["broken"]), (False, 7, 7))
+                self.assertNotIn("ok", row["outcomes"])
+                self.assertEqual(row["metrics"]["total"]["summary"]["count"], 0)
+                self.assertEqual([c for c in self.document()["comparisons"] if c["subject"] == "x"], [])
 
     def test_a_failed_sample_is_no_sample_of_the_summary(self):
         self.tare("spawn", *ROWS, "--target", f"x=driver:{faulty_driver('failed_sample')}")

@@ -15,6 +15,9 @@ namespace tare::driver {
 /// The Node that `tare targets install node` brings: the default reference.
 inline constexpr std::string_view pinned_node_version = "24.22.3";
 
+/// The environment variable that tells a driver which Node the other lanes start.
+inline constexpr const char* node_variable = "TARE_NODE";
+
 struct RegistryOptions {
   /// `--node PREFIX`: the Node in PREFIX/bin/node instead of the pinned one.
   std::optional<std::filesystem::path> node_prefix;

@@ -30,6 +30,7 @@ class Report {
     } else {
       tables();
       floors();
+      signs();
     }
     missing_lanes();
     out_ += '\n';
@@ -51,6 +52,7 @@ class Report {
   void head();
   void tables();
   void floors();
+  void signs();
   void missing_lanes();
   void findings();
   void verdicts();
@@ -121,6 +123,13 @@ void Report::floors() {
         fmt::format("{}: {}, {}", target.id, text::join(parts, " · "), text::join(counts, ", ")));
     first = false;
   }
+}
+
+void Report::signs() {
+  if (document_.comparisons.empty()) return;
+  say("signs",
+      "÷ median of the rounds' own ratios, not the ratio of the two p50 · ≈ its interval holds 1 · ? too few "
+      "rounds for an interval");
 }
 
 void Report::missing_lanes() {

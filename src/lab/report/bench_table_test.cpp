@@ -76,7 +76,7 @@ TEST(Render, failed_samples_show_in_n_and_in_a_footnote) {
   const std::string text = at(example_document(200), 100);
   EXPECT_THAT(text, HasSubstr("n=198/200"));
   EXPECT_THAT(text, HasSubstr("guest, fanout_32: 2 of 200 samples failed: no answer within 30 s"));
-  EXPECT_THAT(text, HasSubstr("6,800 samples checked, 2 broken"));
+  EXPECT_THAT(text, HasSubstr("6,800 operations checked, warm-ups included, 2 broken"));
 }
 
 TEST(Render, a_ratio_whose_interval_holds_one_is_marked) {
@@ -107,7 +107,7 @@ TEST(Render, no_samples_are_no_pass) {
   const std::string text = at(document, 100);
   EXPECT_THAT(text, HasSubstr("nothing was measured"));
   EXPECT_THAT(text, HasSubstr("failed: exit code 1 in every sample"));
-  EXPECT_THAT(text, HasSubstr("0 of 200 samples checked"));
+  EXPECT_THAT(text, HasSubstr("0 of 200 operations checked"));
   EXPECT_THAT(markdown(document), HasSubstr("fail –"));
 }
 

@@ -119,7 +119,8 @@ bool Figures::measured(std::string_view row, std::string_view target) const {
 
 std::string Figures::why_missing(std::string_view name, std::string_view target) const {
   const Row* found = row(name, target);
-  if (found == nullptr) return document_.complete ? "not in this run" : "not reached before the run ended";
+  if (found == nullptr)
+    return document_.complete ? "not offered by this target" : "not reached before the run ended";
   if (found->status == RowStatus::unavailable)
     return found->reason.value_or("unavailable, for no stated reason");
   if (found->status == RowStatus::failed) return "failed: " + found->reason.value_or("for no stated reason");
@@ -159,7 +160,7 @@ std::string interval_text(const Interval& interval) {
 Figure ratio_figure(const Comparison& c) {
   if (!c.ratio) return {"", c.reason.value_or("no ratio, for no stated reason")};
   const bool same = c.interval && (*c.interval)[0] <= 1 && 1 <= (*c.interval)[1];
-  return {fmt::format("{}{}×", same ? "≈" : "", text::significant(*c.ratio)), ""};
+  return {fmt::format("{}{}×", !c.interval ? "?" : same ? "≈" : "", text::significant(*c.ratio)), ""};
 }
 
 Figure ratio_interval_figure(const Comparison& c) {
@@ -271,7 +272,7 @@ std::string invariants_text(const Document& document) {
   if (samples == 0) return "no sample was taken, so none was checked";
   const std::string of = checked == samples ? "all " + text::count(samples)
                                             : text::count(checked) + " of " + text::count(samples);
-  return fmt::format("{} samples checked, {} broken", of, text::count(broken));
+  return fmt::format("{} operations checked, warm-ups included, {} broken", of, text::count(broken));
 }
 
 RunVerdict run_verdict(const Document& document) {

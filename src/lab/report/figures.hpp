@@ -115,14 +115,14 @@ std::string bench_title(const Document& document);
 /// How the whole run ended, in a word and a clause.
 struct RunVerdict {
   Verdict verdict = Verdict::unmeasured;
-  std::string text;  ///< "all 6,400 samples checked, 0 broken"
+  std::string text;  ///< "all 6,400 operations checked, warm-ups included, 0 broken"
 };
 
 /// Fails on a broken invariant, a failed row or a failed budget; a run without a single good sample is
 /// unmeasured, never a pass; one that was cut short, or with samples that nothing checked, is inconclusive.
 RunVerdict run_verdict(const Document& document);
 
-/// What was checked: "all 6,400 samples checked, 0 broken".
+/// What was checked: "all 6,400 operations checked, warm-ups included, 0 broken".
 std::string invariants_text(const Document& document);
 
 /// Every broken invariant, each with row and target: those listed for the run, else those of its rows.

@@ -69,7 +69,7 @@ TEST(Figures, the_total_stands_for_a_row_wherever_some_target_has_it) {
   EXPECT_FALSE(figures.measured("node_exit_1", "native"));
   EXPECT_EQ(figures.main_metric("no such row"), "");
   EXPECT_EQ(figures.why_missing("fanout_8", "agentos"), "not installed");
-  EXPECT_EQ(figures.why_missing("fanout_8", "sh"), "not in this run");
+  EXPECT_EQ(figures.why_missing("fanout_8", "sh"), "not offered by this target");
 }
 
 TEST(Figures, n_counts_good_samples_of_all) {
@@ -103,9 +103,9 @@ TEST(RunVerdict, never_passes_what_was_not_measured) {
 
 TEST(RunVerdict, counts_only_samples_that_an_invariant_looked_at) {
   Document document = example_quick_run();
-  EXPECT_EQ(invariants_text(document), "all 460 samples checked, 0 broken");
+  EXPECT_EQ(invariants_text(document), "all 460 operations checked, warm-ups included, 0 broken");
   document.rows[0].invariants.clear();
-  EXPECT_EQ(invariants_text(document), "440 of 460 samples checked, 0 broken");
+  EXPECT_EQ(invariants_text(document), "440 of 460 operations checked, warm-ups included, 0 broken");
   EXPECT_EQ(run_verdict(document).verdict, Verdict::inconclusive);
 }
 

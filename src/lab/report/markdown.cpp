@@ -153,6 +153,7 @@ void Markdown::comparisons() {
       {"row", "metric", "kind", "lanes", "ratio (95 % CI)", "difference (95 % CI)", "pairs", "verdict"}, 4);
   std::set<std::string> methods;
   for (const Comparison& c : document_.comparisons) {
+    if (!c.ratio && c.quantile != "p50") continue;  // too few rounds: the document says so of each
     methods.insert(c.method);
     const auto signed_number = [](double v) { return (v > 0 ? "+" : "") + text::significant(v); };
     std::string difference = c.difference ? signed_number(*c.difference) + " " + c.unit : "n/a";
@@ -166,7 +167,9 @@ void Markdown::comparisons() {
          markdown_text(difference), text::count(c.pairs), c.verdict ? std::string(name_of(*c.verdict)) : ""});
   }
   paragraph(
-      "`≈` before a ratio: its interval holds 1, so these samples do not tell the two lanes apart. Method: " +
+      "`≈` before a ratio: its interval holds 1, so these samples do not tell the two lanes apart. `?`: too "
+      "few rounds for "
+      "an interval. Method: " +
       markdown_text(text::join(std::vector<std::string>(methods.begin(), methods.end()), "; ")) + ".");
 }
 

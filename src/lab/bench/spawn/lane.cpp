@@ -57,7 +57,7 @@ report::Target facts_of(const driver::TargetSpec& spec, const driver::Hello& hel
 }  // namespace
 
 driver::DriverCommand Lane::command() const {
-  return {spec.id, spec.driver, {}, {}};
+  return {spec.id, spec.driver, {{driver::node_variable, node}}, {}};
 }
 
 std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options) {
@@ -67,6 +67,7 @@ std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOpti
   for (const std::string& text : options.targets) {
     Lane lane;
     lane.spec = driver::parse_target(text, registry);
+    lane.node = driver::node_program(registry).string();
     if (lane.spec.unavailable) throw lane.spec.unavailable_error();
     lanes.push_back(std::move(lane));
   }

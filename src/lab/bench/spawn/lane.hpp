@@ -17,6 +17,7 @@ struct Lane {
   driver::TargetSpec spec;
   driver::Hello hello;
   report::Target facts;
+  std::string node;  ///< the reference Node, which every driver is told
 
   driver::DriverCommand command() const;
 };

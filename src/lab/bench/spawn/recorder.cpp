@@ -27,6 +27,13 @@ std::string name_of(report::Outcome outcome) {
   return boost::describe::enum_to_string(outcome, "?");
 }
 
+/// The first condition that does not hold, in words; "" when all do.
+std::string first_broken(std::span<const driver::Judgement> judgements) {
+  const auto found =
+      std::find_if(judgements.begin(), judgements.end(), [](const auto& one) { return !one.ok; });
+  return found == judgements.end() ? "" : driver::describe(*found);
+}
+
 /// A metric of a sample in milliseconds. The wait per process of a batch is not measured, it is the share.
 std::optional<double> milliseconds(const driver::Sample& sample, const std::string& metric,
                                    double processes) {
@@ -47,7 +54,10 @@ Recorder::Recorder(report::Row& row, const driver::Workload& workload)
 
 void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgement> judgements,
                    Position position) {
-  const report::Outcome outcome = outcome_of(sample.outcome);
+  // A wrong answer is no measurement: however fast it was, it stays out of the distribution.
+  const std::string broken = first_broken(judgements);
+  const report::Outcome outcome = broken.empty() ? outcome_of(sample.outcome) : report::Outcome::failed;
+  const std::optional<std::string> error = broken.empty() ? sample.error : broken;
   for (const std::string& name : metrics_) {
     report::Metric& metric = row_.metrics[name];
     metric.samples.push_back(milliseconds(sample, name, processes_));
@@ -55,14 +65,14 @@ void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgeme
     metric.process.push_back(position.process);
     metric.at_ms.push_back(to_ms(position.at));
     metric.outcome.push_back(outcome);
-    metric.error.push_back(sample.error);
+    metric.error.push_back(error);
   }
   for (const auto& [name, value] : sample.counters) {
     if (value) row_.counters[name] += *value;
   }
   row_.outcomes[name_of(outcome)] += 1;
   timeouts_in_a_row_ = outcome == report::Outcome::timeout ? timeouts_in_a_row_ + 1 : 0;
-  judge(outcome, sample.error.value_or(""), judgements);
+  judge(outcome_of(sample.outcome), sample.error.value_or(""), judgements);
 }
 
 void Recorder::warm_up(const driver::Sample& sample, std::span<const driver::Judgement> judgements) {

@@ -53,6 +53,10 @@ TEST(Recorder, one_wrong_answer_fails_the_row_and_says_how_often) {
   recorder.finish();
   EXPECT_EQ(row.status, report::RowStatus::failed);
   EXPECT_EQ(row.reason, "exit_code: expected 0, got 1 (1 of 2 times)");
+  EXPECT_EQ(row.outcomes.at("ok"), 1U);
+  EXPECT_EQ(row.outcomes.at("failed"), 1U);
+  EXPECT_EQ(row.metrics.at("total").summary.count, 1U);  // a fast wrong answer is no result
+  EXPECT_EQ(row.metrics.at("total").error[1], "exit_code: expected 0, got 1");
 }
 
 TEST(Recorder, warm_ups_are_judged_but_are_no_samples) {
@@ -111,7 +115,7 @@ TEST(Recorder, a_row_that_ended_early_keeps_its_reason_and_its_samples) {
   recorder.fail("driver 'x' died");
   recorder.finish();
   EXPECT_EQ(row.reason, "driver 'x' died");
-  EXPECT_EQ(row.metrics.at("total").summary.count, 1U);
+  EXPECT_EQ(row.metrics.at("total").samples.size(), 1U);
 }
 
 }  // namespace

@@ -114,7 +114,8 @@ void PeakWatch::write(report::Resources& resources) const {
   resources.max_rss_bytes = peaks_.max_rss_bytes;
   note(resources, peaks_.max_rss_bytes
                       ? "max RSS: largest VmHWM below the driver in untimed operations, read every 1 ms"
-                      : "max RSS n/a: the operation started no process that was seen");
+                      : "max RSS n/a: no process of the operation was seen; it had none, or each ended "
+                        "between two looks");
 }
 
 }  // namespace tare::spawn

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "lab/measure/bootstrap.hpp"
 #include "lab/measure/paired.hpp"
-#include "lab/measure/random.hpp"
 
 namespace tare::spawn {
 namespace {
@@ -132,7 +131,7 @@ class Taxes {
       const report::Comparison names = named(kind, row, name, other);
       comparisons_.push_back(filled(names, "p50", measure::compare_paired(series.subject, series.reference)));
       comparisons_.push_back(filled(
-          names, "p95", measure::quantile_ratio_paired(series.subject, series.reference, 0.95, next_seed())));
+          names, "p95", measure::quantile_ratio_paired(series.subject, series.reference, 0.95, seed_)));
     }
   }
 
@@ -145,12 +144,10 @@ class Taxes {
     const report::Comparison names =
         named(ComparisonKind::floor, row, "total", std::string(floor_target) + "/" + floor_row);
     comparisons_.push_back(
-        filled(names, "p50", measure::quantile_ratio_unpaired(subject, reference, 0.50, next_seed())));
+        filled(names, "p50", measure::quantile_ratio_unpaired(subject, reference, 0.50, seed_)));
     comparisons_.push_back(
-        filled(names, "p95", measure::quantile_ratio_unpaired(subject, reference, 0.95, next_seed())));
+        filled(names, "p95", measure::quantile_ratio_unpaired(subject, reference, 0.95, seed_)));
   }
-
-  std::uint64_t next_seed() { return measure::mix(seed_, comparisons_.size()); }
 
   const report::Document& document_;
   std::uint64_t seed_;
