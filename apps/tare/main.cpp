@@ -131,8 +131,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that went away is an error of write(), not the end of this program.
+  // A reader that went away or a file that grew too large is an error of write(), not the end of this
+  // program.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const Error& error) {

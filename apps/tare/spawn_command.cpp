@@ -27,6 +27,24 @@ std::string interrupted_line(const spawn::Result& result, const std::filesystem:
                      result.position, output.string(), output.string());
 }
 
+/// Throws Error(usage) for a path that could not be written at the end, before anything is measured.
+void check_outputs(const std::filesystem::path& document, const std::optional<std::string>& markdown) {
+  std::error_code ignored;
+  const auto real = [&](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(path, ignored);
+  };
+  if (markdown &&
+      (real(document) == real(*markdown) || std::filesystem::equivalent(document, *markdown, ignored))) {
+    throw Error(ErrorCode::usage, fmt::format("--output and --markdown are the same file, {}", *markdown));
+  }
+  try {
+    file::check_writable(document);
+    if (markdown) file::check_writable(*markdown);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::usage, error.what(), error.why());
+  }
+}
+
 }  // namespace
 
 void add_output_options(CLI::App& app, OutputOptions& output) {
@@ -45,8 +63,7 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
     request.options = spawn::resolve(raw, environment);
   }
   const std::filesystem::path path = output.output.value_or(output.resume.value_or("out/run.json"));
-  file::check_writable(path);
-  if (output.markdown) file::check_writable(*output.markdown);
+  check_outputs(path, output.markdown);
   request.save = [&](const report::Document& document) { report::save(document, path); };
 
   const Interrupt interrupt;
@@ -54,14 +71,24 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
   const spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
   progress.finish();
 
-  report::save(result.document, path);
-  const std::string json = output.json ? report::to_json(result.document) : "";
-  if (output.markdown) file::write_atomically(*output.markdown, report::markdown(result.document));
+  // A file that cannot be written does not take the table away.
+  std::optional<Error> unwritten;
+  std::vector<std::string> wrote;
+  const auto write = [&](const std::filesystem::path& to, const std::string& content) {
+    try {
+      file::write_atomically(to, content);
+      wrote.push_back(to.string());
+    } catch (const Error& error) {
+      unwritten = error;
+    }
+  };
+  const std::string json = report::to_json(result.document);
+  write(path, json);
+  if (output.markdown) write(*output.markdown, report::markdown(result.document));
   const report::TerminalFacts terminal = context.err.facts();
-  report::RenderOptions render{terminal.width, terminal.colour, {path.string()}};
-  if (output.markdown) render.wrote.push_back(*output.markdown);
-  context.err.write(report::render(result.document, render));
-  write_stdout(json);
+  context.err.write(report::render(result.document, {terminal.width, terminal.colour, wrote}));
+  if (output.json) write_stdout(json);
+  if (unwritten) throw Error(*unwritten);
   if (result.signal) {
     context.err.write(interrupted_line(result, path));
     return *result.signal == SIGINT ? exit_interrupted : exit_terminated;

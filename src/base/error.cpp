@@ -15,6 +15,8 @@ std::string Error::line() const {
   line += what();
   if (!why_.empty()) line += " (" + why_ + ")";
   if (!hint_.empty()) line += "; " + hint_;
+  constexpr std::size_t most = 4000;  // a mistyped argument can be a megabyte
+  if (line.size() > most) line = line.substr(0, most) + "…";
   return text::one_line(line);
 }
 

@@ -31,10 +31,16 @@ void write_all(int fd, std::string_view content, const fs::path& path) {
   }
 }
 
+/// Opens something that is not a regular file. A pipe that nobody reads is refused instead of waited for.
+Fd open_in_place(const fs::path& path) {
+  Fd out(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!out) throw write_error(path, errno);
+  ::fcntl(out.get(), F_SETFL, ::fcntl(out.get(), F_GETFL) & ~O_NONBLOCK);
+  return out;
+}
+
 void write_in_place(const fs::path& path, std::string_view content) {
-  Fd out(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
-  if (out.get() < 0) throw write_error(path, errno);
-  write_all(out.get(), content, path);
+  write_all(open_in_place(path).get(), content, path);
 }
 
 }  // namespace
@@ -43,12 +49,13 @@ std::string read(const fs::path& path, std::uintmax_t limit) {
   const auto fail = [&](const std::string& why) -> Error {
     return Error(ErrorCode::input, "cannot read " + path.string(), why);
   };
-  Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (in.get() < 0) throw fail(errno_text(errno));
   struct stat facts{};
   if (::fstat(in.get(), &facts) != 0) throw fail(errno_text(errno));
   if (S_ISDIR(facts.st_mode)) throw fail("it is a folder");
-  if (S_ISREG(facts.st_mode) && static_cast<std::uintmax_t>(facts.st_size) > limit) {
+  if (!S_ISREG(facts.st_mode)) throw fail("it is not a regular file");
+  if (static_cast<std::uintmax_t>(facts.st_size) > limit) {
     throw fail("it has " + std::to_string(facts.st_size) + " bytes, the limit is " + std::to_string(limit));
   }
   std::string content;
@@ -73,10 +80,13 @@ struct Destination {
 };
 
 Destination destination_of(const fs::path& path) {
+  if (!path.has_filename()) throw write_error(path.empty() ? "''" : path, path.empty() ? EINVAL : EISDIR);
   std::error_code status;
-  const fs::path target = fs::is_symlink(path, status) ? fs::weakly_canonical(path, status) : path;
-  if (fs::is_directory(target, status)) throw write_error(path, EISDIR);
-  if (fs::exists(target, status) && !fs::is_regular_file(target, status)) return {target, true};
+  if (fs::is_directory(path, status)) throw write_error(path, EISDIR);
+  if (fs::exists(path, status) && !fs::is_regular_file(path, status)) return {path, true};
+  if (!fs::is_symlink(path, status)) return {path};
+  const fs::path target = fs::weakly_canonical(path, status);
+  if (status) throw write_error(path, status.value());
   return {target};
 }
 
@@ -126,7 +136,7 @@ void write_atomically(const fs::path& path, std::string_view content) {
 void check_writable(const fs::path& path) {
   const Destination to = destination_of(path);
   if (to.in_place) {
-    if (::access(to.path.c_str(), W_OK) != 0) throw write_error(path, errno);
+    open_in_place(to.path);
     return;
   }
   const fs::path made = make_parents(to.path);

@@ -6,7 +6,7 @@
 
 namespace tare::file {
 
-/// The whole of a file. Throws Error(input) that names the path and the reason; a file larger than
+/// The whole of a regular file. Throws Error(input) that names the path and the reason; a file larger than
 /// `limit` bytes is refused before it is read.
 std::string read(const std::filesystem::path& path, std::uintmax_t limit = std::uintmax_t{4} << 30);
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -92,6 +93,24 @@ TEST(File, check_writable_says_beforehand_what_writing_would_say) {
   EXPECT_THAT(error_line([&] { check_writable(folder.path()); }), HasSubstr("(Is a directory)"));
   EXPECT_THAT(error_line([&] { check_writable("/proc/run.json"); }),
               HasSubstr("cannot write /proc/run.json"));
+}
+
+TEST(File, a_pipe_that_nobody_holds_is_refused_instead_of_waited_for) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(error_line([&] { read(pipe); }), HasSubstr("(it is not a regular file)"));
+  EXPECT_THAT(error_line([&] { check_writable(pipe); }), HasSubstr("cannot write"));
+  EXPECT_THAT(error_line([&] { write_atomically(pipe, "x"); }), HasSubstr("cannot write"));
+}
+
+TEST(File, a_path_that_names_no_file_is_refused) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(error_line([&] { check_writable(""); }), HasSubstr("cannot write ''"));
+  EXPECT_THAT(error_line([&] { check_writable(folder.path() / "none" / ""); }),
+              HasSubstr("(Is a directory)"));
+  fs::create_symlink("loop", folder.path() / "loop");
+  EXPECT_THAT(error_line([&] { check_writable(folder.path() / "loop"); }), HasSubstr("cannot write"));
 }
 
 TEST(File, temporary_folder_goes_with_its_scope) {

@@ -11,7 +11,7 @@
 namespace tare {
 namespace {
 
-constexpr std::array watched = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array watched = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 sigset_t watched_set() {
   sigset_t set;

@@ -5,8 +5,8 @@
 
 namespace tare {
 
-/// Turns SIGINT, SIGTERM and SIGHUP into something that can be waited for: while one of these objects
-/// lives, the signals are blocked in the calling thread (and in threads it starts later) and `fd()`
+/// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into something that can be waited for: while one of these
+/// objects lives, the signals are blocked in the calling thread (and in threads it starts later) and `fd()`
 /// becomes readable when one arrives, and stays so. No code runs in a signal handler.
 class Interrupt {
  public:

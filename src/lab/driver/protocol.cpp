@@ -8,6 +8,16 @@
 namespace tare::driver {
 namespace {
 
+/// More than any driver needs; what is beyond is a fault that must not slow the lab down.
+constexpr std::size_t most_rows = 1'000;
+constexpr std::size_t most_counters = 64;
+
+/// Foreign text as it is kept and shown: one line, cut.
+std::string short_text(std::string_view text) {
+  constexpr std::size_t most = 500;
+  return text::one_line(text.substr(0, most)) + (text.size() > most ? "…" : "");
+}
+
 constexpr std::string_view fanout_prefix = "fanout_";
 constexpr std::string_view any_fanout = "fanout_<n>";
 
@@ -64,6 +74,22 @@ void check_times(const Sample& sample, std::size_t index, const SampleRequest& r
     if (ns > most) {
       invalid_sample(fmt::format("{}: {} ms, but the whole request took {} ms", place(metric),
                                  text::significant(ns / 1e6), text::significant(to_ms(elapsed))));
+    }
+  }
+}
+
+void check_counters(const Sample& sample, std::size_t index) {
+  if (sample.counters.size() > most_counters) {
+    invalid_sample(fmt::format("samples[{}].counters: more than {}", index, most_counters));
+  }
+  for (const auto& [name, value] : sample.counters) {
+    const bool plain =
+        !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        });
+    if (!plain) invalid_sample(fmt::format("samples[{}].counters: bad name '{}'", index, excerpt(name)));
+    if (value && *value < 0) {
+      invalid_sample(fmt::format("samples[{}].counters.{}: negative count {}", index, name, *value));
     }
   }
 }
@@ -150,6 +176,7 @@ Reply parse_reply(std::string_view line) {
     if (error == nullptr) throw garbage("not ok, and no error");
     try {
       reply.error = json::read<ErrorReply>(*error, "error");
+      reply.error->message = short_text(reply.error->message);
     } catch (const Error& problem) {
       throw garbage("bad error, " + without_source(problem));
     }
@@ -184,6 +211,7 @@ Hello parse_hello(const Reply& reply) {
   }
   if (hello.name.empty()) throw bad("name: empty");
   if (hello.pid <= 0) throw bad(fmt::format("pid: {} is no process", hello.pid));
+  if (hello.rows.size() > most_rows) throw bad(fmt::format("rows: more than {}", most_rows));
   for (auto row = hello.rows.begin(); row != hello.rows.end(); ++row) {
     if (row->empty()) throw bad("rows: an empty name");
     if (std::find(hello.rows.begin(), row, *row) != row)
@@ -209,7 +237,8 @@ std::vector<Sample> parse_samples(const Reply& reply, const SampleRequest& reque
     sample.outcome = from.outcome;
     if (from.ns) sample.ns = std::move(*from.ns);
     if (from.counters) sample.counters = std::move(*from.counters);
-    if (from.outcome != Outcome::ok) sample.error = from.error.value_or("no reason given");
+    if (from.outcome != Outcome::ok) sample.error = short_text(from.error.value_or("no reason given"));
+    check_counters(sample, samples.size());
     sample.output = std::move(from.output);
     sample.resources = from.resources;
     check_times(sample, samples.size(), request, elapsed);

@@ -116,6 +116,27 @@ bool is_set(const Environment& environment, std::string_view name) {
   return environment(name) == "1";
 }
 
+/// The limits of the flags, for options that come from a file.
+void check_ranges(const Options& options, std::string_view source) {
+  const auto check = [&](std::string_view name, std::uint64_t value, WholeRange range) {
+    if (value >= static_cast<std::uint64_t>(range.low) && value <= static_cast<std::uint64_t>(range.high))
+      return;
+    throw Error(ErrorCode::input, fmt::format("{}: config.{}", source, name),
+                fmt::format("must be {} to {}, got {}", range.low, range.high, value));
+  };
+  check("iterations", options.iterations, iterations_range);
+  check("warmup", options.warmup, warmup_range);
+  check("processes", options.processes, processes_range);
+  check("timeoutMs", options.timeout_ms, {1000, timeout_range.high * 1000});
+  if (options.pin) check("pin", *options.pin, pin_range);
+  for (const std::string& row : options.rows) {
+    if (!driver::find_workload(row)) {
+      throw Error(ErrorCode::input, fmt::format("{}: config.rows", source),
+                  fmt::format("there is no row '{}'", row));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout) {
@@ -168,6 +189,7 @@ Options resolve(const RawOptions& raw, const Environment& environment) {
 }
 
 Options resume(const Options& before, const RawOptions& raw, std::string_view source) {
+  check_ranges(before, source);
   const auto none = [](std::string_view) -> std::optional<std::string> { return std::nullopt; };
   const Options now = resolve(raw, none);
   const auto same = [&](bool given, bool equal, std::string_view flag) {

@@ -1,6 +1,8 @@
 #include "lab/bench/spawn/resume.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,6 +41,49 @@ void check_host(const measure::HostFacts& before, std::string_view source) {
   same(source, "system", before.os, now.os);
 }
 
+/// A sample above this, in milliseconds, is no measurement; sums of such could pass the largest number.
+constexpr double largest_ms = 1e12;
+
+/// Throws unless the samples are what a run of these options leaves when it is cut short: rounds from 0 on
+/// without a gap, the same in every metric.
+void check_row(const report::Row& row, const Options& options, const std::string& place) {
+  const auto refuse = [&](const std::string& metric, const std::string& why) {
+    throw Error(ErrorCode::input, fmt::format("{}.metrics.{}", place, metric), why,
+                "start a new run with --output");
+  };
+  const std::uint64_t all = options.iterations * options.processes;
+  std::optional<std::size_t> rounds;
+  for (const auto& [name, metric] : row.metrics) {
+    if (rounds.value_or(metric.round.size()) != metric.round.size())
+      refuse(name, "has another number of rounds");
+    rounds = metric.round.size();
+    if (*rounds > all) refuse(name, fmt::format("has {} rounds of {}", *rounds, all));
+    for (std::size_t i = 0; i < metric.round.size(); ++i) {
+      if (metric.round[i] != i) refuse(name, fmt::format("round[{}] is {}", i, metric.round[i]));
+      const double ms = metric.samples[i].value_or(0);
+      if (ms < 0 || ms > largest_ms) refuse(name, fmt::format("samples[{}] is {} ms", i, ms));
+    }
+  }
+}
+
+void check_rows(const report::Document& before, const Options& options, std::string_view source) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::size_t i = 0; i < before.rows.size(); ++i) {
+    const report::Row& row = before.rows[i];
+    const std::string place = fmt::format("{}: rows[{}]", source, i);
+    const auto is_target = [&](const report::Target& target) { return target.id == row.target; };
+    if (std::find(options.rows.begin(), options.rows.end(), row.row) == options.rows.end() ||
+        std::none_of(before.targets.begin(), before.targets.end(), is_target)) {
+      throw Error(ErrorCode::input, place,
+                  fmt::format("{} on {} is not part of this run", row.row, row.target));
+    }
+    if (!seen.insert({row.row, row.target}).second) {
+      throw Error(ErrorCode::input, place, fmt::format("{} on {} is there twice", row.row, row.target));
+    }
+    check_row(row, options, place);
+  }
+}
+
 }  // namespace
 
 report::Tool this_tool() {
@@ -59,7 +104,9 @@ Options resumed_options(const report::Document& before, const RawOptions& raw, s
   if (options.bench != Options{}.bench)
     throw refusal(source, fmt::format("it is a run of bench '{}'", options.bench));
   check_host(before.host, source);
-  return resume(options, raw, source);
+  const Options resumed = resume(options, raw, source);
+  check_rows(before, resumed, source);
+  return resumed;
 }
 
 void check_targets(const report::Document& before, const std::vector<Lane>& lanes) {
