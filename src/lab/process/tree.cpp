@@ -5,6 +5,7 @@
 #include <csignal>
 #include <dirent.h>
 #include <map>
+#include <set>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -185,17 +186,23 @@ std::string started_with(pid_t pid, std::string_view name) {
 
 Strays reap_strays(std::span<const pid_t> keep, Instant deadline, std::string_view mark) {
   Strays strays;
+  std::set<pid_t> signalled;
   const pid_t self = ::getpid();
   for (;;) {
     std::size_t found = 0;
-    for (const Stat& stat : proc::read_all("/proc")) {
+    const std::vector<Stat> all = proc::read_all("/proc");
+    for (const Stat& stat : all) {
       if (stat.ppid != self || std::find(keep.begin(), keep.end(), stat.pid) != keep.end()) continue;
       ++found;
       if (!stat.is_zombie()) {
         const std::string value = mark.empty() ? "" : started_with(stat.pid, mark);
-        const std::size_t killed = kill_tree(stat.pid);
-        strays.killed += killed;
-        strays.killed_by_mark[value] += killed;
+        kill_tree(stat.pid);
+        // What is on its way out already becomes our child when its parent is gone, and is seen again.
+        for (const Stat& doomed : proc::tree_of(all, stat.pid)) {
+          if (doomed.is_zombie() || !signalled.insert(doomed.pid).second) continue;
+          ++strays.killed;
+          ++strays.killed_by_mark[value];
+        }
       }
       // A child stays ours until we reap it, so its number cannot be another's.
       const Fd pidfd = open_pidfd(stat.pid);
