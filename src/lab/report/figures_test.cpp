@@ -25,7 +25,7 @@ TEST(Figures, a_ratio_is_marked_when_its_interval_holds_one) {
 }
 
 TEST(Figures, a_ratio_without_interval_or_without_figure_says_why) {
-  EXPECT_EQ(ratio_figure(ratio_of(1.02, {})).text, "1.02×");
+  EXPECT_EQ(ratio_figure(ratio_of(1.02, {})).text, "?1.02×");
   EXPECT_EQ(ratio_interval_figure(ratio_of(1.02, {})).reason, "n/a (5 pairs)");
   Comparison none;
   none.reason = "native has no child_process";
