@@ -7,8 +7,8 @@
 
 namespace tare {
 
-Error::Error(ErrorCode code, std::string what, std::string why, std::string hint)
-    : std::runtime_error(std::move(what)), code_(code), why_(std::move(why)), hint_(std::move(hint)) {}
+Error::Error(ErrorCode code, const std::string& what, std::string why, std::string hint)
+    : std::runtime_error(what), code_(code), why_(std::move(why)), hint_(std::move(hint)) {}
 
 std::string Error::line() const {
   std::string line = "tare: ";

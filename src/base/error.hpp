@@ -30,7 +30,7 @@ enum ExitCode : int {
 /// `line()` is the one line that they see: `tare: <what> (<why>); <hint>`.
 class Error : public std::runtime_error {
  public:
-  explicit Error(ErrorCode code, std::string what, std::string why = {}, std::string hint = {});
+  explicit Error(ErrorCode code, const std::string& what, std::string why = {}, std::string hint = {});
 
   ErrorCode code() const { return code_; }
   const std::string& why() const { return why_; }

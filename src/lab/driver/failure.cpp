@@ -26,11 +26,11 @@ std::string stderr_hint(std::string_view tail) {
 
 }  // namespace
 
-Violation::Violation(FailureKind kind, std::string what, std::string why)
-    : Error(code_of(kind), std::move(what), std::move(why)), kind_(kind) {}
+Violation::Violation(FailureKind kind, const std::string& what, std::string why)
+    : Error(code_of(kind), what, std::move(why)), kind_(kind) {}
 
-DriverFailure::DriverFailure(FailureKind kind, std::string_view driver, std::string what, std::string why,
-                             std::string stderr_tail)
+DriverFailure::DriverFailure(FailureKind kind, std::string_view driver, const std::string& what,
+                             std::string why, std::string stderr_tail)
     : Error(code_of(kind), "driver '" + std::string(driver) + "' " + what, std::move(why),
             stderr_hint(stderr_tail)),
       kind_(kind),

@@ -31,7 +31,7 @@ BOOST_DEFINE_ENUM_CLASS(FailureKind,
 /// `what` continues "driver 'x' ".
 class Violation : public Error {
  public:
-  Violation(FailureKind kind, std::string what, std::string why = {});
+  Violation(FailureKind kind, const std::string& what, std::string why = {});
   FailureKind kind() const { return kind_; }
 
  private:
@@ -42,7 +42,7 @@ class Violation : public Error {
 /// stderr ends: KeyError: 'fanout'".
 class DriverFailure : public Error {
  public:
-  DriverFailure(FailureKind kind, std::string_view driver, std::string what, std::string why,
+  DriverFailure(FailureKind kind, std::string_view driver, const std::string& what, std::string why,
                 std::string stderr_tail);
 
   FailureKind kind() const { return kind_; }

@@ -97,8 +97,8 @@ TargetSpec later(const std::string& name) {
   return {name, "subject", {}, {}, Unavailable{"not part of this version", ""}};
 }
 
-[[noreturn]] void usage(std::string what, std::string why, std::string hint = {}) {
-  throw Error(ErrorCode::usage, std::move(what), std::move(why), std::move(hint));
+[[noreturn]] void usage(const std::string& what, std::string why, std::string hint = {}) {
+  throw Error(ErrorCode::usage, what, std::move(why), std::move(hint));
 }
 
 bool is_name(std::string_view name) {

@@ -135,7 +135,7 @@ std::string describe(const Exit& exit) {
                          : "killed by signal " + std::to_string(*exit.signal);
 }
 
-SpawnError::SpawnError(std::string what, int error, std::string why)
+SpawnError::SpawnError(const std::string& what, int error, std::string why)
     : Error(error == ENOENT || error == EACCES || error == ENOEXEC || error == ENOTDIR
                 ? ErrorCode::unavailable
                 : ErrorCode::failed,

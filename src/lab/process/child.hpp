@@ -75,7 +75,7 @@ std::string describe(const Exit& exit);
 /// A command that could not be started: names the program (or folder) and the reason.
 class SpawnError : public Error {
  public:
-  SpawnError(std::string what, int error, std::string why);
+  SpawnError(const std::string& what, int error, std::string why);
   int error_number() const { return error_; }
   /// The system said no for now (EAGAIN, ENOMEM, EMFILE, ENFILE): neither the command's fault nor an exit.
   bool refused() const;

@@ -48,7 +48,8 @@ RowRun::Runner::Runner(const Entry& entry, const driver::Workload& workload, std
       earlier(entry.row->metrics.at("total").samples.size()),
       next_process(next_process_of(*entry.row)) {}
 
-RowRun::RowRun(Session& session, std::string row, std::uint64_t seed, std::vector<Entry> entries)
+RowRun::RowRun(Session& session, const std::string& row, std::uint64_t seed,
+               const std::vector<Entry>& entries)
     : session_(session), workload_(driver::find_workload(row).value()), seed_(seed), folder_("tare-host") {
   for (const Entry& entry : entries)
     runners_.push_back(std::make_unique<Runner>(entry, workload_, runners_.size()));

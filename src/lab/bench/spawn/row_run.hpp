@@ -37,7 +37,7 @@ class RowRun {
     report::Row* row;  ///< in the document; may hold rounds of an interrupted run
   };
   /// Everything passed must outlive this object.
-  RowRun(Session& session, std::string row, std::uint64_t seed, std::vector<Entry> entries);
+  RowRun(Session& session, const std::string& row, std::uint64_t seed, const std::vector<Entry>& entries);
 
   /// Measures the rounds that are missing. Throws Interrupted.
   void execute();
