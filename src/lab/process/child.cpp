@@ -139,7 +139,7 @@ SpawnError::SpawnError(const std::string& what, int error, std::string why)
     : Error(error == ENOENT || error == EACCES || error == ENOEXEC || error == ENOTDIR
                 ? ErrorCode::unavailable
                 : ErrorCode::failed,
-            std::move(what), std::move(why)),
+            what, std::move(why)),
       error_(error) {}
 
 bool SpawnError::refused() const {
