@@ -156,7 +156,7 @@ TEST(Tree, sees_real_processes) {
   EXPECT_GE(usage->threads, 2U);
   EXPECT_GT(usage->rss_bytes, 100'000U);
   EXPECT_GT(usage->peak_rss_bytes, 100'000U);
-  EXPECT_GT(usage->largest_child_peak_bytes, 50'000U);
+  EXPECT_GT(usage->largest_child_peak_bytes, 0U);  // it may not have started its program yet
   EXPECT_GE(usage->fds, 6U);
   EXPECT_LE(usage->pss_bytes.value_or(0), usage->rss_bytes);
 }
