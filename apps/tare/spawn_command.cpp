@@ -31,7 +31,7 @@ std::string interrupted_line(const spawn::Result& result, const std::filesystem:
 void check_outputs(const std::filesystem::path& document, const std::optional<std::string>& markdown) {
   std::error_code ignored;
   const auto real = [&](const std::filesystem::path& path) {
-    return std::filesystem::weakly_canonical(path, ignored);
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
   };
   if (markdown &&
       (real(document) == real(*markdown) || std::filesystem::equivalent(document, *markdown, ignored))) {
