@@ -144,5 +144,14 @@ TEST(Options, a_resumed_run_keeps_its_options_and_refuses_others) {
   }
 }
 
+TEST(Options, a_resumed_run_is_held_to_the_limits_of_the_flags) {
+  Options before = resolve({}, variables({}));
+  before.iterations = 100'001;
+  EXPECT_THROW(resume(before, {}, "run.json"), Error);
+  before.iterations = 200;
+  before.rows.emplace_back("no_such_row");
+  EXPECT_THROW(resume(before, {}, "run.json"), Error);
+}
+
 }  // namespace
 }  // namespace tare::spawn
