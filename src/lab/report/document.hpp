@@ -102,6 +102,26 @@ struct Artifact {
 };
 BOOST_DESCRIBE_STRUCT(Artifact, (), (kind, path))
 
+/// One stage of the runtime's own work, as the runtime counts it: a difference over the samples of the row,
+/// but for the maximum, which is as reported.
+struct Stage {
+  std::uint64_t calls = 0;
+  double total_us = 0;
+  double avg_us = 0;
+  double max_us = 0;
+};
+BOOST_DESCRIBE_STRUCT(Stage, (), (calls, total_us, avg_us, max_us))
+
+/// What the separate, untimed arm of `--trace` saw of a row.
+struct Trace {
+  std::uint64_t samples = 0;
+  std::uint64_t warmup = 0;
+  std::map<std::string, Stage> stages;  ///< those that had calls
+  std::map<std::string, std::string>
+      absent;  ///< stages and sub-phases that the runtime does not record, and why
+};
+BOOST_DESCRIBE_STRUCT(Trace, (), (samples, warmup, stages, absent))
+
 BOOST_DEFINE_ENUM_CLASS(RowStatus, ok, failed, unavailable)
 
 /// One workload on one target.
@@ -118,10 +138,11 @@ struct Row {
   Resources resources;
   std::vector<Invariant> invariants;
   std::vector<Artifact> artifacts;
+  std::optional<Trace> trace;  ///< null unless the row was traced
 };
 BOOST_DESCRIBE_STRUCT(Row, (),
                       (bench, row, target, size, status, reason, metrics, outcomes, counters, resources,
-                       invariants, artifacts))
+                       invariants, artifacts, trace))
 
 BOOST_DEFINE_ENUM_CLASS(ComparisonKind, emulation, total, floor, baseline)
 BOOST_DEFINE_ENUM_CLASS(Verdict, pass, fail, inconclusive, unmeasured)
@@ -170,6 +191,23 @@ struct Finding {
 };
 BOOST_DESCRIBE_STRUCT(Finding, (), (level, target, row, text))
 
+/// What an A/A run showed: the medians of two equal lanes, each pair of values from fresh processes that
+/// shared their rounds. From it follows the smallest effect that a comparison can see (measure/detectable).
+struct Calibration {
+  std::string target;
+  std::optional<std::string> version;  ///< of the target
+  std::string row;
+  std::string metric;
+  std::string quantile;  ///< "p50" or "p95"
+  std::string unit;
+  std::uint64_t iterations = 0;  ///< samples of each process
+  std::string at;                ///< RFC 3339
+  std::vector<double> first;     ///< in `unit`
+  std::vector<double> second;
+};
+BOOST_DESCRIBE_STRUCT(Calibration, (),
+                      (target, version, row, metric, quantile, unit, iterations, at, first, second))
+
 struct Invariants {
   bool ok = true;
   std::vector<std::string> failures;  ///< "fanout_8 on node: all_exits: expected 8, got 7 (1 of 200 samples)"
@@ -189,6 +227,8 @@ struct Document {
   json::Value config;  ///< the bench's options, defaults included
   std::vector<Row> rows;
   std::vector<Comparison> comparisons;
+  /// Of this machine, for the targets and rows of this run; null when there was none.
+  std::optional<std::vector<Calibration>> calibrations;
   std::vector<Budget> budgets;
   std::vector<Finding> findings;
   std::vector<std::string> guidance;
@@ -196,7 +236,7 @@ struct Document {
 };
 BOOST_DESCRIBE_STRUCT(Document, (),
                       (schema, complete, tool, command, started_at, finished_at, seed, host, targets, config,
-                       rows, comparisons, budgets, findings, guidance, invariants))
+                       rows, comparisons, calibrations, budgets, findings, guidance, invariants))
 
 /// The row of a target, or nullptr.
 const Row* find_row(const Document& document, std::string_view row, std::string_view target);

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/measure/detectable.hpp"
+#include "lab/measure/quantile.hpp"
+#include "lab/report/document.hpp"
+
+/// How much one lane differs from another in one metric, and how sure that is: the numbers under every
+/// verdict. docs/methodology.md says why they are these.
+namespace tare::verdict {
+
+using measure::Interval;
+using measure::Pairing;
+
+/// The good samples of a metric: in its unit, in the order taken.
+struct Series {
+  std::string unit;
+  std::vector<double> samples;
+  std::vector<std::uint32_t> round;    ///< parallel to `samples`
+  std::vector<std::uint32_t> process;  ///< parallel to `samples`
+};
+
+Series series_of(const report::Metric& metric);
+
+/// `series` in another unit. Nothing when the units measure different things.
+std::optional<Series> in_unit(Series series, std::string_view unit);
+
+struct Question {
+  double quantile = 0.5;
+  Pairing pairing = Pairing::unpaired;
+  /// A change up to this share is none: p and the verdict ask about changes beyond it. 0 and more.
+  double tolerance = 0;
+  std::uint64_t seed = 42;
+};
+
+/// A figure that the samples do not carry is empty, and `reason` says why.
+struct Effect {
+  std::optional<double> base;  ///< the quantile of all samples of each side, in the unit of the base
+  std::optional<double> now;
+  std::uint64_t base_n = 0;  ///< samples
+  std::uint64_t now_n = 0;
+  std::uint64_t base_processes = 0;
+  std::uint64_t now_processes = 0;
+  std::uint64_t pairs =
+      0;  ///< what the interval rests on: rounds or processes; of the smaller side if unpaired
+  std::optional<double> ratio;  ///< now ÷ base
+  std::optional<Interval> interval;
+  std::optional<double> difference;  ///< now − base
+  std::optional<Interval> difference_interval;
+  std::optional<double> delta;  ///< Cliff's δ: above 0 when now is larger
+  std::optional<double> p;      ///< two-sided, of a change beyond the tolerance
+  std::string method;
+  std::optional<std::string> reason;
+};
+
+/// Compares now with base, both in one unit. Paired: rounds that both have; from 6 processes on it is the
+/// processes that are paired, since samples of one process share what is odd about it. Unpaired: quantiles of
+/// processes, at least 4 a side; below that no interval.
+Effect effect_of(const Series& base, const Series& now, const Question& question);
+
+}  // namespace tare::verdict
