@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "lab/measure/binomial.hpp"
 
 namespace tare::measure {
 
@@ -49,6 +50,15 @@ Comparison compare_paired(std::span<const double> subject, std::span<const doubl
     result.notes.push_back(fmt::format("interval n/a (n<{})", smallest_n_for_interval(0.5)));
   }
   return result;
+}
+
+double sign_test(std::span<const double> differences) {
+  const auto above =
+      static_cast<std::uint64_t>(std::ranges::count_if(differences, [](double d) { return d > 0; }));
+  const auto below =
+      static_cast<std::uint64_t>(std::ranges::count_if(differences, [](double d) { return d < 0; }));
+  if (above == below) return 1;
+  return std::min(1.0, 2 * binomial::upper_tail(std::max(above, below), above + below, 0.5));
 }
 
 }  // namespace tare::measure

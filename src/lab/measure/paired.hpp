@@ -31,4 +31,8 @@ struct Comparison {
 /// results up to rounding. Throws Error(failed) when the series are not equally long.
 Comparison compare_paired(std::span<const double> subject, std::span<const double> reference);
 
+/// Two-sided p of the sign test: that the median of these differences is 0. Zeros say nothing and are left
+/// out (W. Dixon, A. Mood, 1946). 1 when nothing is left.
+double sign_test(std::span<const double> differences);
+
 }  // namespace tare::measure
