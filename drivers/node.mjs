@@ -3,9 +3,9 @@
 
 import process from "node:process";
 
-import { killAll } from "./operation.mjs";
-import { PROTOCOL, Refusal, serve } from "./protocol.mjs";
-import { ROWS, sampleRow } from "./spawn_rows.mjs";
+import { killAll, run } from "./operation.mjs";
+import { PROTOCOL, checkProtocol, sampler, serve } from "./protocol.mjs";
+import { ROWS, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
 
 function runtime() {
   const { versions } = process;
@@ -15,9 +15,7 @@ function runtime() {
 }
 
 function hello(request) {
-  if (request.protocol !== PROTOCOL) {
-    throw new Refusal("unsupported", `this driver speaks ${PROTOCOL}, not ${JSON.stringify(request.protocol)}`);
-  }
+  checkProtocol(request);
   return {
     protocol: PROTOCOL,
     ...runtime(),
@@ -28,14 +26,14 @@ function hello(request) {
   };
 }
 
-async function sample(request) {
-  const { row, params, iterations = 1 } = request;
-  if (typeof row !== "string") throw new Refusal("invalid", "row must be a string");
-  if (params === null || typeof params !== "object") throw new Refusal("invalid", "params must be an object");
-  if (!Number.isInteger(iterations) || iterations < 1) throw new Refusal("invalid", "iterations must be at least 1");
-  const samples = [];
-  for (let i = 0; i < iterations; i += 1) samples.push(await sampleRow(row, params));
-  return { samples };
-}
+const lane = {
+  program: process.execPath,
+  run,
+  facts: async () => {
+    await turn();
+    return ownFacts();
+  },
+  copyScript: "process.stdin.pipe(process.stdout)",
+};
 
-serve({ hello, sample }, killAll);
+serve({ hello, sample: sampler((row, params) => sampleRow(lane, row, params)) }, killAll);

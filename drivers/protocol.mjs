@@ -14,6 +14,24 @@ export class Refusal extends Error {
   }
 }
 
+/** Refuses a hello in another protocol. */
+export function checkProtocol(request) {
+  if (request.protocol === PROTOCOL) return;
+  throw new Refusal("unsupported", `this driver speaks ${PROTOCOL}, not ${JSON.stringify(request.protocol)}`);
+}
+
+/** The op `sample`, out of a function that takes one sample of a row. */
+export function sampler(sampleRow) {
+  return async ({ row, params, iterations = 1 }) => {
+    if (typeof row !== "string") throw new Refusal("invalid", "row must be a string");
+    if (params === null || typeof params !== "object") throw new Refusal("invalid", "params must be an object");
+    if (!Number.isInteger(iterations) || iterations < 1) throw new Refusal("invalid", "iterations must be at least 1");
+    const samples = [];
+    for (let i = 0; i < iterations; i += 1) samples.push(await sampleRow(row, params));
+    return { samples };
+  };
+}
+
 /** Splits a byte stream into lines; a line over the limit is dropped as it arrives and reported as null. */
 export class LineSplitter {
   #parts = [];
@@ -73,14 +91,21 @@ function writeLine(object) {
 
 /**
  * Answers requests in the order in which they come until `bye` or the end of stdin, then leaves.
- * `handlers` maps an op to an async function of the request; `leave` stops whatever was started.
+ * `handlers` maps an op to an async function of the request; `leave`, which may be async, stops whatever was started.
  */
 export function serve(handlers, leave) {
   // stdout belongs to the protocol, also for a library that logs.
   console.log = console.info = console.debug = console.error;
+  let left;
   const exit = () => {
-    leave();
-    process.exit(0);
+    left ??= (async () => {
+      try {
+        await leave();
+      } finally {
+        process.exit(0);
+      }
+    })();
+    return left;
   };
   const lines = new LineSplitter();
   const all = { ...handlers, bye: () => ({}) };
@@ -88,7 +113,7 @@ export function serve(handlers, leave) {
   const take = async (line) => {
     const reply = await answer(line, all);
     await writeLine(reply);
-    if (reply.ok && line !== null && JSON.parse(line).op === "bye") exit();
+    if (reply.ok && line !== null && JSON.parse(line).op === "bye") await exit();
   };
   process.stdin.on("data", (chunk) => {
     for (const line of lines.push(chunk)) {

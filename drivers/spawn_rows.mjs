@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import process from "node:process";
 
-import { nanoseconds, run } from "./operation.mjs";
+import { nanoseconds } from "./operation.mjs";
 import { processes } from "./processes.mjs";
 import { Refusal } from "./protocol.mjs";
 
@@ -24,10 +24,8 @@ export const ROWS = [
 
 const EXIT = "process.exit(0)";
 
-/** This runtime, running `script`. */
-const script = (text) => ({ command: process.execPath, args: ["-e", text] });
-
-function param(params, name, type) {
+/** A parameter of a request, or a Refusal. Types: count (at least 1), string. */
+export function param(params, name, type) {
   const value = params[name];
   const good = type === "count" ? Number.isInteger(value) && value > 0 : typeof value === type;
   if (!good) throw new Refusal("invalid", `params.${name} must be a ${type}, got ${JSON.stringify(value)}`);
@@ -44,18 +42,18 @@ function sample(result, phases, counters) {
   return { ns, outcome, error, counters, output };
 }
 
-async function one(options, phases) {
-  const result = await run(options);
+async function one(lane, text, options, phases) {
+  const result = await lane.run({ command: lane.program, args: ["-e", text], ...options });
   return sample(result, phases, { exitCode: result.exitCode, signal: result.signal });
 }
 
-async function batch(timeoutMs, count) {
-  const result = await run({ ...script(EXIT), count, timeoutMs });
+async function batch(lane, timeoutMs, count) {
+  const result = await lane.run({ command: lane.program, args: ["-e", EXIT], count, timeoutMs });
   return sample(result, ["spawn_batch", "wait_reap_batch"], { exits: result.exits, nonZero: result.nonZero });
 }
 
 /** What of this process the kernel holds: open descriptors, threads, children that nobody waited for. */
-function ownFacts() {
+export function ownFacts() {
   const fds = readdirSync("/proc/self/fd").length - 1; // without the one that reads the folder
   const threads = readdirSync("/proc/self/task").length;
   const zombies = processes().filter(({ parent, state }) => state === "Z" && parent === process.pid).length;
@@ -63,14 +61,12 @@ function ownFacts() {
 }
 
 /** Lets the event loop go round: handles of children close, and reads are armed again, after their events. */
-const settle = () => new Promise((turn) => setTimeout(turn, 0));
+export const turn = () => new Promise((done) => setTimeout(done, 0));
 
-async function reapStorm(timeoutMs, count) {
-  await settle();
-  const before = ownFacts();
-  const result = await batch(timeoutMs, count);
-  await settle();
-  const after = ownFacts();
+async function reapStorm(lane, timeoutMs, count) {
+  const before = await lane.facts();
+  const result = await batch(lane, timeoutMs, count);
+  const after = await lane.facts(before);
   Object.assign(result.counters, {
     zombies: after.zombies,
     fdsBefore: before.fds,
@@ -83,7 +79,7 @@ async function reapStorm(timeoutMs, count) {
 }
 
 /** A parent that starts `fanout` children with child_process, and says what it saw of them. */
-function nestedScript(fanout) {
+function nestedScript(program, fanout) {
   return `
 const { spawn } = require("node:child_process");
 const fanout = ${fanout};
@@ -96,7 +92,7 @@ function maybeDone() {
   }));
 }
 for (let i = 0; i < fanout; i++) {
-  const child = spawn(${JSON.stringify(process.execPath)}, ["-e", "${EXIT}"], { stdio: "ignore" });
+  const child = spawn(${JSON.stringify(program)}, ["-e", "${EXIT}"], { stdio: "ignore" });
   child.on("error", (error) => { console.error(error.message); process.exit(1); });
   child.on("exit", (code) => { seen.exits++; if (code !== 0) seen.nonZeroExitCodes++; });
   child.on("close", (code) => { seen.closes++; if (code !== 0) seen.nonZeroCloseCodes++; maybeDone(); });
@@ -114,32 +110,40 @@ function writeScript(params) {
   return `require("node:fs").writeFileSync(${JSON.stringify(file)}, ${JSON.stringify(content)})`;
 }
 
-/** One sample of a row. */
-export async function sampleRow(row, params) {
+/**
+ * One sample of a row, measured in a lane:
+ *
+ *   program     what runs `-e SCRIPT`, both from outside and from inside
+ *   run         one operation, as operation.mjs describes it
+ *   facts       descriptors, threads and zombies that the operation could leave; after it, with those from before
+ *   copyScript  the script that copies stdin to stdout
+ */
+export async function sampleRow(lane, row, params) {
   const timeoutMs = param(params, "timeoutMs", "count");
-  if (/^fanout_[1-9][0-9]*$/.test(row)) return batch(timeoutMs, param(params, "fanout", "count"));
+  const start = (text, options) => one(lane, text, { timeoutMs, ...options });
+  if (/^fanout_[1-9][0-9]*$/.test(row)) return batch(lane, timeoutMs, param(params, "fanout", "count"));
   switch (row) {
     case "node_exit_1":
-      return one({ ...script(EXIT), timeoutMs }, ["spawn", "wait_reap"]);
+      return one(lane, EXIT, { timeoutMs }, ["spawn", "wait_reap"]);
     case "nested_8":
-      return one({ ...script(nestedScript(param(params, "fanout", "count"))), timeoutMs, capture: true });
+      return start(nestedScript(lane.program, param(params, "fanout", "count")), { capture: true });
     case "capture_2b":
     case "capture_256k":
-      return one({ ...script(captureScript(params)), timeoutMs, capture: true });
+      return start(captureScript(params), { capture: true });
     case "stdin_roundtrip_4k":
-      return one({ ...script("process.stdin.pipe(process.stdout)"), timeoutMs, input: param(params, "input", "string") });
+      return start(lane.copyScript, { input: param(params, "input", "string") });
     case "exit_code_7":
-      return one({ ...script("process.exit(7)"), timeoutMs });
+      return start("process.exit(7)");
     case "signal_kill":
-      return one({ ...script("process.kill(process.pid, 'SIGKILL')"), timeoutMs });
+      return start("process.kill(process.pid, 'SIGKILL')");
     case "root_cwd_no_write":
-      return one({ ...script(EXIT), timeoutMs, cwd: "/" });
+      return start(EXIT, { cwd: "/" });
     case "host_cwd_no_write":
-      return one({ ...script(EXIT), timeoutMs, cwd: param(params, "dir", "string") });
+      return start(EXIT, { cwd: param(params, "dir", "string") });
     case "host_cwd_write_1file":
-      return one({ ...script(writeScript(params)), timeoutMs, cwd: param(params, "dir", "string") });
+      return start(writeScript(params), { cwd: param(params, "dir", "string") });
     case "reap_storm_32":
-      return reapStorm(timeoutMs, param(params, "fanout", "count"));
+      return reapStorm(lane, timeoutMs, param(params, "fanout", "count"));
     default:
       throw new Refusal("unsupported", `no row ${JSON.stringify(row)}`);
   }
