@@ -1,0 +1,266 @@
+#include "lab/verdict/effect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "lab/measure/bootstrap.hpp"
+#include "lab/measure/paired.hpp"
+#include "lab/measure/permutation.hpp"
+#include "lab/measure/ranks.hpp"
+#include "lab/verdict/units.hpp"
+
+namespace tare::verdict {
+namespace {
+
+using Processes = std::vector<std::vector<double>>;
+
+/// From here on the sign test of processes can fall to 5 %.
+constexpr std::size_t fewest_paired_processes = 6;
+constexpr std::size_t fewest_processes = 4;
+
+/// Relabelling costs about (1−q) of the samples each time; more samples get fewer of them.
+std::size_t permutations_for(std::size_t samples) {
+  constexpr std::size_t work = 20'000'000;
+  return std::clamp<std::size_t>(work / std::max<std::size_t>(samples, 1), 199,
+                                 measure::default_permutations);
+}
+
+double quantile_of(std::vector<double> values, double q) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(measure::quantile_index(values.size(), q));
+  std::ranges::nth_element(values, at);
+  return *at;
+}
+
+Processes by_process(const Series& series) {
+  std::map<std::uint32_t, std::vector<double>> groups;
+  for (std::size_t i = 0; i < series.samples.size(); ++i)
+    groups[series.process[i]].push_back(series.samples[i]);
+  Processes processes;
+  for (auto& [process, samples] : groups) processes.push_back(std::move(samples));
+  return processes;
+}
+
+std::vector<double> quantiles_of(const Processes& processes, double q) {
+  std::vector<double> values;
+  for (const std::vector<double>& samples : processes) values.push_back(quantile_of(samples, q));
+  return values;
+}
+
+bool each_carries(const Processes& processes, double q) {
+  return std::ranges::all_of(processes,
+                             [&](const auto& one) { return one.size() >= measure::smallest_n(q); });
+}
+
+/// By what the new side is divided before it is tested, so that a change within the tolerance is none.
+/// Nothing when the change that was seen is within it.
+std::optional<double> tolerated(const std::optional<double>& ratio, double tolerance) {
+  if (tolerance <= 0 || !ratio) return 1.0;
+  if (*ratio > 1 + tolerance) return 1 + tolerance;
+  if (*ratio < 1 - tolerance) return 1 - tolerance;
+  return std::nullopt;
+}
+
+std::vector<double> divided(std::vector<double> values, double by) {
+  if (by != 1) {
+    for (double& value : values) value /= by;
+  }
+  return values;
+}
+
+struct Pairs {
+  std::vector<double> base;
+  std::vector<double> now;
+  std::vector<std::uint32_t> process;  ///< of the new side
+};
+
+Pairs pairs_of(const Series& base, const Series& now) {
+  std::map<std::uint32_t, double> by_round;
+  for (std::size_t i = 0; i < base.samples.size(); ++i) by_round.emplace(base.round[i], base.samples[i]);
+  Pairs pairs;
+  for (std::size_t i = 0; i < now.samples.size(); ++i) {
+    const auto found = by_round.find(now.round[i]);
+    if (found == by_round.end()) continue;
+    pairs.base.push_back(found->second);
+    pairs.now.push_back(now.samples[i]);
+    pairs.process.push_back(now.process[i]);
+  }
+  return pairs;
+}
+
+/// One pair a process: the medians of its rounds' log-ratios, as now ÷ 1.
+std::optional<Pairs> by_process(const Pairs& pairs) {
+  std::map<std::uint32_t, std::vector<double>> logs;
+  for (std::size_t i = 0; i < pairs.now.size(); ++i) {
+    if (!(pairs.now[i] > 0) || !(pairs.base[i] > 0)) return std::nullopt;
+    logs[pairs.process[i]].push_back(std::log(pairs.now[i] / pairs.base[i]));
+  }
+  if (logs.size() < fewest_paired_processes) return std::nullopt;
+  Pairs result;
+  for (auto& [process, values] : logs) {
+    std::ranges::sort(values);
+    result.base.push_back(1);
+    result.now.push_back(std::exp(measure::midpoint_of_sorted(values)));
+    result.process.push_back(process);
+  }
+  return result;
+}
+
+double sign_p(const Pairs& pairs, double by) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < pairs.now.size(); ++i) differences.push_back(pairs.now[i] / by - pairs.base[i]);
+  return measure::sign_test(differences);
+}
+
+void take(Effect& effect, const measure::Comparison& result) {
+  effect.ratio = result.ratio;
+  effect.interval = result.ratio_interval;
+  effect.difference = result.difference;
+  effect.difference_interval = result.difference_interval;
+  effect.method = result.method;
+  if (!result.notes.empty()) effect.reason = text::join(result.notes, "; ");
+}
+
+void paired_median(Effect& effect, const Pairs& rounds, const Question& question) {
+  take(effect, measure::compare_paired(rounds.now, rounds.base));
+  const std::optional<Pairs> processes = by_process(rounds);
+  if (processes) {
+    const measure::Comparison result = measure::compare_paired(processes->now, processes->base);
+    effect.ratio = result.ratio;
+    effect.interval = result.ratio_interval;
+    effect.pairs = result.pairs;
+    effect.method = "median over processes of their rounds' paired log-ratios, sign-test interval";
+    effect.reason.reset();
+  }
+  const auto by = tolerated(effect.ratio, question.tolerance);
+  if (effect.interval || effect.difference_interval)
+    effect.p = by ? sign_p(processes.value_or(rounds), *by) : 1.0;
+}
+
+void paired_tail(Effect& effect, const Pairs& rounds, const Question& question) {
+  const std::size_t resamples = std::min(measure::default_resamples, permutations_for(2 * rounds.now.size()));
+  take(effect,
+       measure::quantile_ratio_paired(rounds.now, rounds.base, question.quantile, question.seed, resamples));
+  const auto by = tolerated(effect.ratio, question.tolerance);
+  if (!effect.interval) return;
+  effect.p = by ? measure::paired_permutation_test(divided(rounds.now, *by), rounds.base, question.quantile,
+                                                   question.seed, permutations_for(2 * rounds.now.size()))
+                : 1.0;
+}
+
+void paired(Effect& effect, const Series& base, const Series& now, const Question& question) {
+  const Pairs rounds = pairs_of(base, now);
+  effect.pairs = rounds.now.size();
+  effect.delta = measure::cliffs_delta(rounds.now, rounds.base);
+  if (rounds.now.empty()) {
+    effect.reason = "no round in which both have a good sample";
+  } else if (question.quantile == 0.5) {
+    paired_median(effect, rounds, question);
+  } else {
+    paired_tail(effect, rounds, question);
+  }
+}
+
+/// The change as far as it is seen, without a word on how sure it is.
+void bare_change(Effect& effect) {
+  if (!effect.base || !effect.now) return;
+  effect.difference = *effect.now - *effect.base;
+  if (*effect.base > 0 && *effect.now > 0) effect.ratio = *effect.now / *effect.base;
+}
+
+void unpaired(Effect& effect, const Series& base, const Series& now, const Question& question) {
+  const Processes a = by_process(base);
+  const Processes b = by_process(now);
+  const double q = question.quantile;
+  effect.pairs = std::min(a.size(), b.size());
+  if (effect.pairs < fewest_processes) {
+    effect.method = "quantile ÷ quantile of all samples";
+    effect.delta = measure::cliffs_delta(now.samples, base.samples);
+    effect.reason = fmt::format("needs {} processes a side (--processes), has {} and {}", fewest_processes,
+                                a.size(), b.size());
+    return bare_change(effect);
+  }
+  if (!each_carries(a, q) || !each_carries(b, q)) {
+    effect.method = "quantile ÷ quantile of all samples";
+    effect.reason = fmt::format("each process needs {} samples for this quantile", measure::smallest_n(q));
+    return bare_change(effect);
+  }
+  const std::vector<double> base_values = quantiles_of(a, q);
+  const std::vector<double> now_values = quantiles_of(b, q);
+  const measure::Unpaired result = measure::compare_unpaired(now_values, base_values);
+  effect.ratio = result.ratio;
+  effect.interval = result.ratio_interval;
+  effect.difference = result.shift;
+  effect.difference_interval = result.interval;
+  effect.delta = result.delta;
+  if (!result.notes.empty()) effect.reason = text::join(result.notes, "; ");
+  const auto by = tolerated(effect.ratio, question.tolerance);
+  if (q == 0.5) {
+    effect.method = "medians of processes: " + result.method;
+    const auto test = measure::mann_whitney(divided(now_values, by.value_or(1)), base_values);
+    effect.p = by && test ? test->p : 1.0;
+    return;
+  }
+  effect.method = "quantiles of processes: Hodges-Lehmann shift, p by relabelling whole processes";
+  if (!by) {
+    effect.p = 1.0;
+    return;
+  }
+  Processes scaled = b;
+  for (std::vector<double>& samples : scaled) samples = divided(std::move(samples), *by);
+  effect.p = measure::process_permutation_test(a, scaled, q, question.seed,
+                                               permutations_for(base.samples.size() + now.samples.size()));
+}
+
+}  // namespace
+
+Series series_of(const report::Metric& metric) {
+  Series series{metric.unit, {}, {}, {}};
+  for (std::size_t i = 0; i < metric.samples.size(); ++i) {
+    if (!metric.samples[i] || metric.outcome[i] != report::Outcome::ok) continue;
+    series.samples.push_back(*metric.samples[i]);
+    series.round.push_back(metric.round[i]);
+    series.process.push_back(metric.process[i]);
+  }
+  return series;
+}
+
+std::optional<Series> in_unit(Series series, std::string_view unit) {
+  const auto factor = unit_factor(series.unit, unit);
+  if (!factor) return std::nullopt;
+  if (*factor != 1) {
+    for (double& sample : series.samples) sample *= *factor;
+  }
+  series.unit = std::string(unit);
+  return series;
+}
+
+Effect effect_of(const Series& base, const Series& now, const Question& question) {
+  Effect effect;
+  effect.base_n = base.samples.size();
+  effect.now_n = now.samples.size();
+  effect.base_processes = by_process(base).size();
+  effect.now_processes = by_process(now).size();
+  if (base.samples.empty() || now.samples.empty()) {
+    effect.reason = base.samples.empty() ? "the base has no good sample" : "no good sample";
+    return effect;
+  }
+  const std::size_t least = measure::smallest_n(question.quantile);
+  if (std::min(base.samples.size(), now.samples.size()) < least) {
+    effect.reason = measure::not_carried(question.quantile);
+    return effect;
+  }
+  effect.base = quantile_of(base.samples, question.quantile);
+  effect.now = quantile_of(now.samples, question.quantile);
+  if (question.pairing == Pairing::paired) {
+    paired(effect, base, now, question);
+  } else {
+    unpaired(effect, base, now, question);
+  }
+  return effect;
+}
+
+}  // namespace tare::verdict
