@@ -7,6 +7,8 @@ import { killAll, run } from "./operation.mjs";
 import { PROTOCOL, checkProtocol, sampler, serve } from "./protocol.mjs";
 import { ROWS, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
 
+const NO_RUNTIME = "its processes need no runtime of their own to be started first";
+
 function runtime() {
   const { versions } = process;
   if (versions.bun) return { name: "bun", version: versions.bun, engine: `javascriptcore ${versions.webkit ?? "?"}` };
@@ -21,7 +23,7 @@ function hello(request) {
     ...runtime(),
     pid: process.pid,
     rows: ROWS,
-    unavailable: {},
+    unavailable: { cold_start: NO_RUNTIME, memory_4: NO_RUNTIME },
     asynchronousSpawn: false,
   };
 }

@@ -19,14 +19,25 @@ export function processes() {
   return found;
 }
 
-/** SIGKILLs a process and all below it. */
-export function killTree(root) {
+/** A process and all below it, as pids; the root comes first, whether or not it is there. */
+export function tree(root) {
   const all = processes();
-  const doomed = [root];
-  for (let i = 0; i < doomed.length; i += 1) {
-    for (const { pid, parent } of all) if (parent === doomed[i]) doomed.push(pid);
+  const pids = [root];
+  for (let i = 0; i < pids.length; i += 1) {
+    for (const { pid, parent } of all) if (parent === pids[i]) pids.push(pid);
   }
-  for (const pid of doomed) {
+  return pids;
+}
+
+/** Which of these processes run: they exist and are no zombies. */
+export function alive(pids) {
+  const running = new Set(processes().filter(({ state }) => state !== "Z").map(({ pid }) => pid));
+  return pids.filter((pid) => running.has(pid));
+}
+
+/** SIGKILLs these processes. */
+export function kill(pids) {
+  for (const pid of pids) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
@@ -34,3 +45,6 @@ export function killTree(root) {
     }
   }
 }
+
+/** SIGKILLs a process and all below it. */
+export const killTree = (root) => kill(tree(root));

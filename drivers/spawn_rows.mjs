@@ -22,6 +22,11 @@ export const ROWS = [
   "reap_storm_32",
 ];
 
+const FANOUT = /^fanout_[1-9][0-9]*$/;
+
+/** Is there such a row? */
+export const isRow = (row) => FANOUT.test(row) || (ROWS.includes(row) && !row.includes("<"));
+
 const EXIT = "process.exit(0)";
 
 /** A parameter of a request, or a Refusal. Types: count (at least 1), string. */
@@ -121,7 +126,7 @@ function writeScript(params) {
 export async function sampleRow(lane, row, params) {
   const timeoutMs = param(params, "timeoutMs", "count");
   const start = (text, options) => one(lane, text, { timeoutMs, ...options });
-  if (/^fanout_[1-9][0-9]*$/.test(row)) return batch(lane, timeoutMs, param(params, "fanout", "count"));
+  if (FANOUT.test(row)) return batch(lane, timeoutMs, param(params, "fanout", "count"));
   switch (row) {
     case "node_exit_1":
       return one(lane, EXIT, { timeoutMs }, ["spawn", "wait_reap"]);
