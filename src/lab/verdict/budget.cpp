@@ -17,11 +17,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names& kind_keys() {
-  static const Names names{"tax", "counter", "resource", "outcome", "versus"};
-  return names;
-}
-
 const Names& all_keys() {
   static const Names names{"id",        "row",       "target",       "metric",       "quantile",   "tax",
                            "counter",   "resource",  "outcome",      "versus",       "max",        "min",
@@ -309,7 +304,7 @@ void refuse_repetitions(const std::vector<BudgetSpec>& budgets, const std::vecto
 }
 
 std::string quantity_text(const Quantity& quantity, std::string_view suffix) {
-  const std::string number = fmt::format("{}", quantity.value);
+  const std::string number = fmt::format("{:.12g}", quantity.value);
   return quantity.unit.empty() ? number + std::string(suffix) : number + " " + quantity.unit;
 }
 

@@ -42,7 +42,8 @@ std::string nothing_matched(const BudgetSpec& budget, const report::Document& ru
     rows.insert(row.row);
     targets.insert(row.target);
   }
-  const auto lacks = [](std::string_view what, const std::string& pattern, const std::set<std::string>& known) {
+  const auto lacks = [](std::string_view what, const std::string& pattern,
+                        const std::set<std::string>& known) {
     const std::vector<std::string> names(known.begin(), known.end());
     const auto near = is_pattern(pattern) ? std::nullopt : text::did_you_mean(pattern, names);
     return fmt::format("the run has no {} {}'{}'{}", what, is_pattern(pattern) ? "like " : "", pattern,
@@ -85,7 +86,8 @@ Places places_of(const BudgetSpec& budget, const report::Document& run, const re
     for (const Row& row : baseline->rows) add(row);
   }
   if (!places.found.empty()) return places;
-  places.reason = places.skipped > 0 ? "every row that it matches is unavailable" : nothing_matched(budget, run);
+  places.reason =
+      places.skipped > 0 ? "every row that it matches is unavailable" : nothing_matched(budget, run);
   return places;
 }
 

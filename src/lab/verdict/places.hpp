@@ -24,8 +24,8 @@ struct Places {
   std::string reason;       ///< why nothing was found
 };
 
-/// The rows of the run that a budget matches; of a relative one also those that only the baseline has, so that
-/// a row that vanished is not forgotten. `baseline` may be null.
+/// The rows of the run that a budget matches; of a relative one also those that only the baseline has, so
+/// that a row that vanished is not forgotten. `baseline` may be null.
 Places places_of(const BudgetSpec& budget, const report::Document& run, const report::Document* baseline);
 
 /// The metrics of a place that a budget matches: those that either side has; an exact name always.
