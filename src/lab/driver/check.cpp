@@ -253,6 +253,7 @@ class Checker {
     request.iterations = iterations;
     request.timeout = options_.timeout;
     request.metrics = workload.metrics;
+    request.sizes = workload.sizes;
     return request;
   }
 

@@ -116,6 +116,18 @@ std::vector<Sample> Driver::sample(const SampleRequest& request) {
   }
 }
 
+Stages Driver::stages(Nanoseconds timeout) {
+  const std::int64_t id = next_id_++;
+  const Reply reply = ask(id, stages_request(id), now() + timeout + options_.grace, "stages");
+  try {
+    if (!reply.ok) throw error_of(reply);
+    return parse_stages(reply);
+  } catch (const Violation& violation) {
+    throw DriverFailure(violation.kind(), command_.label, violation.what(), "stages: " + violation.why(),
+                        stderr_tail());
+  }
+}
+
 Reply Driver::ask(std::int64_t id, std::string_view line, Instant deadline, std::string_view asked) {
   try {
     refuse_unasked_lines();

@@ -69,6 +69,9 @@ class Driver {
   /// Takes samples. The deadline is iterations times the request's timeout, plus the grace.
   std::vector<Sample> sample(const SampleRequest& request);
 
+  /// What the runtime counted of its stages so far. Only a driver whose hello has `stages` is asked.
+  Stages stages(Nanoseconds timeout);
+
   /// Says bye and waits until it has left; kills it when it stays. Never throws for what the driver does.
   Farewell bye();
 

@@ -193,6 +193,15 @@ std::vector<Judgement> judge(const Workload& workload, const json::Object& param
       out.push_back(
           output_exact(sample, member(params, "input"), fmt::format("its {} bytes of input", workload.size)));
       break;
+    case Work::cold_start:
+      out.push_back(exit_code(sample, 0));
+      out.push_back(equals("warm_exit_code", sample, "warmExitCode", 0));
+      out.push_back(equals("none_left", sample, "leftRunning", 0));
+      break;
+    case Work::memory:
+      out.push_back(equals("guests_alive", sample, "guests", workload.size));
+      out.push_back(equals("all_exits", sample, "exits", workload.size));
+      break;
     case Work::root_folder:
     case Work::host_folder:
     case Work::host_write:

@@ -9,6 +9,7 @@ namespace tare::driver {
 namespace {
 
 /// More than any driver needs; what is beyond is a fault that must not slow the lab down.
+constexpr double largest_size = 1e12;  ///< bytes
 constexpr std::size_t most_rows = 1'000;
 constexpr std::size_t most_counters = 64;
 
@@ -27,10 +28,11 @@ struct WireSample {
   Outcome outcome = Outcome::ok;
   std::optional<std::string> error;
   std::optional<std::map<std::string, std::optional<std::int64_t>>> counters;
+  std::optional<std::map<std::string, std::optional<double>>> bytes;
   std::optional<std::string> output;
   std::optional<Resources> resources;
 };
-BOOST_DESCRIBE_STRUCT(WireSample, (), (ns, outcome, error, counters, output, resources))
+BOOST_DESCRIBE_STRUCT(WireSample, (), (ns, outcome, error, counters, bytes, output, resources))
 
 struct WireSamples {
   std::vector<WireSample> samples;
@@ -75,6 +77,20 @@ void check_times(const Sample& sample, std::size_t index, const SampleRequest& r
       invalid_sample(fmt::format("{}: {} ms, but the whole request took {} ms", place(metric),
                                  text::significant(ns / 1e6), text::significant(to_ms(elapsed))));
     }
+  }
+}
+
+void check_sizes(const Sample& sample, std::size_t index, const SampleRequest& request) {
+  const auto place = [&](std::string_view metric) {
+    return fmt::format("samples[{}].bytes.{}", index, metric);
+  };
+  if (sample.outcome == Outcome::ok) {
+    for (const std::string& metric : request.sizes) {
+      if (!sample.bytes.contains(metric)) invalid_sample(place(metric) + ": missing");
+    }
+  }
+  for (const auto& [metric, size] : sample.bytes) {
+    if (size && !(*size >= 0 && *size <= largest_size)) invalid_sample(place(metric) + ": no size in bytes");
   }
 }
 
@@ -140,6 +156,10 @@ std::string sample_request(std::int64_t id, const SampleRequest& sample) {
                   {"row", sample.row},
                   {"params", std::move(params)},
                   {"iterations", sample.iterations}});
+}
+
+std::string stages_request(std::int64_t id) {
+  return request({{"id", id}, {"op", "stages"}});
 }
 
 std::string bye_request(std::int64_t id) {
@@ -242,9 +262,27 @@ std::vector<Sample> parse_samples(const Reply& reply, const SampleRequest& reque
     sample.output = std::move(from.output);
     sample.resources = from.resources;
     check_times(sample, samples.size(), request, elapsed);
+    if (from.bytes) sample.bytes = std::move(*from.bytes);
+    check_sizes(sample, samples.size(), request);
     samples.push_back(std::move(sample));
   }
   return samples;
+}
+
+Stages parse_stages(const Reply& reply) {
+  Stages stages;
+  try {
+    stages = json::read<Stages>(reply.body, "answer");
+  } catch (const Error& error) {
+    throw Violation(FailureKind::invalid_sample, "sent invalid stages", without_source(error));
+  }
+  for (const auto& [name, stage] : stages.stages) {
+    if (!(stage.total_us >= 0) || !(stage.max_us >= 0)) {
+      throw Violation(FailureKind::invalid_sample, "sent invalid stages",
+                      fmt::format("stages.{}: no time", excerpt(name)));
+    }
+  }
+  return stages;
 }
 
 Violation error_of(const Reply& reply) {

@@ -31,6 +31,7 @@ struct Hello {
   std::optional<std::map<std::string, std::string>> unavailable;  ///< row to reason
   std::optional<bool> asynchronous_spawn;
   std::optional<std::uint64_t> rss_floor_bytes;
+  std::optional<bool> stages;  ///< it answers the op `stages`; only asked of a traced driver
 
   bool offers(std::string_view row) const;
   /// Why a row that is not offered is not: the driver's own reason if it gave one.
@@ -38,7 +39,7 @@ struct Hello {
 };
 BOOST_DESCRIBE_STRUCT(Hello, (),
                       (protocol, name, version, engine, pid, rows, unavailable, asynchronous_spawn,
-                       rss_floor_bytes))
+                       rss_floor_bytes, stages))
 
 BOOST_DEFINE_ENUM_CLASS(Outcome, ok, failed, timeout, refused)
 
@@ -54,7 +55,8 @@ BOOST_DESCRIBE_STRUCT(Resources, (), (cpu_user_us, cpu_system_us, max_rss_bytes)
 struct Sample {
   Outcome outcome = Outcome::ok;
   std::map<std::string, double> ns;  ///< metric to nanoseconds, finite and not negative; has `total` when ok
-  std::optional<std::string> error;  ///< set when the outcome is not ok
+  std::map<std::string, std::optional<double>> bytes;  ///< metric to size, of the rows that measure memory
+  std::optional<std::string> error;                    ///< set when the outcome is not ok
   std::map<std::string, std::optional<std::int64_t>> counters;
   std::optional<std::string> output;
   std::optional<Resources> resources;
@@ -69,11 +71,27 @@ struct SampleRequest {
   std::int64_t iterations = 1;                     ///< at least 1
   Nanoseconds timeout = std::chrono::seconds(30);  ///< of each iteration; at least 1 ms
   std::vector<std::string> metrics = {"total"};    ///< that an ok sample must have
+  std::vector<std::string> sizes;                  ///< the same in `bytes`, where null is allowed
 };
+
+/// What a runtime counted of one of its stages since it was started.
+struct StageCount {
+  std::uint64_t calls = 0;
+  double total_us = 0;
+  double max_us = 0;
+};
+BOOST_DESCRIBE_STRUCT(StageCount, (), (calls, total_us, max_us))
+
+struct Stages {
+  std::map<std::string, StageCount> stages;
+  std::optional<std::map<std::string, std::string>> absent;  ///< what it does not count, and why
+};
+BOOST_DESCRIBE_STRUCT(Stages, (), (stages, absent))
 
 /// Requests, each one line without its newline.
 std::string hello_request(std::int64_t id);
 std::string sample_request(std::int64_t id, const SampleRequest& request);
+std::string stages_request(std::int64_t id);
 std::string bye_request(std::int64_t id);
 
 struct ErrorReply {
@@ -99,6 +117,9 @@ Hello parse_hello(const Reply& reply);
 /// and the ok ones with every metric asked for, finite, not negative, and no longer than `elapsed`, the time
 /// that the whole request took.
 std::vector<Sample> parse_samples(const Reply& reply, const SampleRequest& request, Nanoseconds elapsed);
+
+/// Throws Violation(invalid_sample) for a figure that is negative or no number.
+Stages parse_stages(const Reply& reply);
 
 /// The error of a reply that is not ok. A code that this version does not know is `failed`.
 Violation error_of(const Reply& reply);

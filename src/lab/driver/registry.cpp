@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
+#include "lab/driver/packages.hpp"
 
 namespace tare::driver {
 namespace {
@@ -78,18 +79,71 @@ TargetSpec node(const RegistryOptions& options) {
   return target;
 }
 
-/// A JavaScript runtime that carries the node driver as it is, if the user has it.
-TargetSpec from_path(const std::string& name, const std::vector<std::string>& arguments,
-                     const RegistryOptions& options) {
-  TargetSpec target{name, "subject", {}, file::find_program(name), {}};
-  if (target.program.empty()) {
-    target.unavailable = Unavailable{name + " is not installed", "put it on PATH, and it is measured"};
-    return target;
+/// What `tare targets install` brings: which of its files is measured, and how much it downloads.
+struct Package {
+  std::string name;
+  fs::path program;  ///< below node_modules
+  int megabytes;
+};
+
+Package bun() {
+  const std::string cpu = architecture() == "arm64" ? "aarch64" : "x64";
+  return {"bun", fmt::format("@oven/bun-linux-{}/bin/bun", cpu), 103};
+}
+
+Package deno() {
+  return {"deno", fmt::format("@deno/linux-{}-glibc/deno", architecture()), 92};
+}
+
+std::optional<Unavailable> package_missing(const Package& package, const RegistryOptions& options) {
+  PackageOptions packages;
+  packages.manifests = options.manifests;
+  packages.cache = options.cache;
+  const fs::path folder = options.cache / package.name;
+  std::error_code error;
+  if (is_installed(package.name, packages)) {
+    const fs::path program = folder / "node_modules" / package.program;
+    if (is_program(program)) return std::nullopt;
+    return Unavailable{fmt::format("{} is damaged: there is no program {}", package.name, program.string()),
+                       fmt::format("remove {} and install it again", folder.string())};
+  }
+  const std::string how =
+      fmt::format("`tare targets install {}` ({} MB from npm) installs it", package.name, package.megabytes);
+  if (!fs::exists(folder, error)) return Unavailable{package.name + " is not installed", how};
+  return Unavailable{package.name + " is installed in another version than this one measures", how};
+}
+
+/// A JavaScript runtime that carries the node driver as it is: the pinned one, else one that the user has.
+TargetSpec runtime(const Package& package, const std::vector<std::string>& arguments,
+                   const RegistryOptions& options) {
+  TargetSpec target{package.name, "subject", {}, {}, package_missing(package, options)};
+  if (!target.unavailable) {
+    target.program = options.cache / package.name / "node_modules" / package.program;
+  } else {
+    target.program = file::find_program(package.name);
+    if (target.program.empty()) return target;
   }
   target.driver.push_back(target.program.string());
   target.driver.insert(target.driver.end(), arguments.begin(), arguments.end());
   target.driver.push_back(node_driver(options));
   target.unavailable = resource_missing(node_driver(options));
+  return target;
+}
+
+TargetSpec agentos(const RegistryOptions& options) {
+  const Package package{
+      "agentos",
+      fmt::format("@rivet-dev/agentos-runtime-sidecar-linux-{}-gnu/agentos-native-sidecar", architecture()),
+      255};
+  const fs::path driver = options.lib / "drivers" / "agentos.mjs";
+  TargetSpec target{
+      package.name,
+      "subject",
+      {node_program(options).string(), driver.string(), (options.cache / package.name).string()},
+      options.cache / package.name / "node_modules" / package.program,
+      package_missing(package, options)};
+  if (!target.unavailable) target.unavailable = node_missing(options);
+  if (!target.unavailable) target.unavailable = resource_missing(driver);
   return target;
 }
 
@@ -113,6 +167,18 @@ fs::path find_command(const std::string& word) {
   return is_program(word) ? fs::path(word) : fs::path();
 }
 
+/// The target of that name. Throws Error(usage) with the names that there are.
+TargetSpec named(const std::vector<TargetSpec>& known, std::string_view name) {
+  std::vector<std::string> names;
+  for (const TargetSpec& target : known) {
+    if (target.id == name) return target;
+    names.push_back(target.id);
+  }
+  const auto near = text::did_you_mean(name, names);
+  usage(fmt::format("no target named '{}'", name), "known: " + text::join(names, ", "),
+        near ? fmt::format("did you mean '{}'?", *near) : std::string());
+}
+
 TargetSpec parse_custom(std::string_view name, std::string_view definition, const RegistryOptions& options) {
   const auto known = builtin_targets(options);
   if (!is_name(name)) {
@@ -124,9 +190,15 @@ TargetSpec parse_custom(std::string_view name, std::string_view definition, cons
   }
   const std::size_t colon = definition.find(':');
   const std::string_view kind = definition.substr(0, colon);
-  if (colon == std::string_view::npos || (kind != "driver" && kind != "cmd")) {
-    usage(fmt::format("target '{}' says neither driver: nor cmd:", name), {},
-          fmt::format("write {}=driver:COMMAND or {}=cmd:TEMPLATE", name, name));
+  if (colon == std::string_view::npos || (kind != "driver" && kind != "cmd" && kind != "copy")) {
+    usage(fmt::format("target '{}' says none of driver:, cmd: and copy:", name), {},
+          fmt::format("write {}=driver:COMMAND, {}=cmd:TEMPLATE or {}=copy:TARGET", name, name, name));
+  }
+  if (kind == "copy") {
+    TargetSpec copy = named(known, definition.substr(colon + 1));
+    copy.id = std::string(name);
+    copy.lane = "subject";
+    return copy;
   }
   const auto words = text::shell_words(definition.substr(colon + 1));
   if (!words) usage(fmt::format("target '{}' has an open quote", name), std::string(definition));
@@ -165,24 +237,17 @@ std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
   return {native(options),
           shell(options),
           node(options),
-          from_path("bun", {}, options),
-          from_path("deno", {"run", "--allow-all", "--no-config", "--no-lock"}, options),
+          runtime(bun(), {}, options),
+          runtime(deno(), {"run", "--allow-all", "--no-config", "--no-lock"}, options),
           later("guest"),
-          later("agentos")};
+          agentos(options)};
 }
 
 TargetSpec parse_target(std::string_view text, const RegistryOptions& options) {
   if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
     return parse_custom(text.substr(0, equals), text.substr(equals + 1), options);
   }
-  std::vector<std::string> names;
-  for (TargetSpec& target : builtin_targets(options)) {
-    if (target.id == text) return std::move(target);
-    names.push_back(target.id);
-  }
-  const auto near = text::did_you_mean(text, names);
-  usage(fmt::format("no target named '{}'", text), "known: " + text::join(names, ", "),
-        near ? fmt::format("did you mean '{}'?", *near) : std::string());
+  return named(builtin_targets(options), text);
 }
 
 }  // namespace tare::driver

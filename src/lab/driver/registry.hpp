@@ -21,8 +21,9 @@ inline constexpr const char* node_variable = "TARE_NODE";
 struct RegistryOptions {
   /// `--node PREFIX`: the Node in PREFIX/bin/node instead of the pinned one.
   std::optional<std::filesystem::path> node_prefix;
-  std::filesystem::path lib = file::lib_folder();      ///< holds tare-spawner and drivers/
-  std::filesystem::path cache = file::cache_folder();  ///< holds the pinned Node
+  std::filesystem::path lib = file::lib_folder();                       ///< holds tare-spawner and drivers/
+  std::filesystem::path cache = file::cache_folder();                   ///< holds the pinned packages
+  std::filesystem::path manifests = file::share_folder() / "packages";  ///< what is pinned
 };
 
 struct Unavailable {
@@ -45,9 +46,9 @@ struct TargetSpec {
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options);
 
 /// A target as given on the command line: the name of a built-in one, `name=driver:COMMAND…` for a driver,
-/// or `name=cmd:TEMPLATE…` for a plain command. Commands are split as a shell does, without expansion.
-/// Throws Error(usage) that says what is wrong; a target that exists and can't be started is returned with
-/// its reason.
+/// `name=cmd:TEMPLATE…` for a plain command, or `name=copy:TARGET` for a built-in one a second time. Commands
+/// are split as a shell does, without expansion. Throws Error(usage) that says what is wrong; a target that
+/// exists and can't be started is returned with its reason.
 TargetSpec parse_target(std::string_view text, const RegistryOptions& options);
 
 /// The Node that the options select, there or not.

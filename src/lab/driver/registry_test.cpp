@@ -23,12 +23,29 @@ class Registry : public testing::Test {
     options_.cache = folder_.path() / "cache";
     make_program(options_.lib / "tare-spawner");
     make_program(options_.lib / "drivers" / "node.mjs");
+    make_program(options_.lib / "drivers" / "agentos.mjs");
+    options_.manifests = folder_.path() / "packages";
+    for (const char* name : {"agentos", "bun", "deno"})
+      write(options_.manifests / name / "package-lock.json", "pinned");
   }
 
   static void make_program(const fs::path& path) {
     fs::create_directories(path.parent_path());
     std::ofstream(path) << "#!/bin/sh\n";
     fs::permissions(path, fs::perms::owner_all);
+  }
+
+  static void write(const fs::path& path, const std::string& text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+
+  /// As `tare targets install` leaves it.
+  fs::path install(const std::string& name, const std::string& receipt, const fs::path& program) {
+    write(options_.cache / name / ".tare-installed", receipt);
+    const fs::path path = options_.cache / name / "node_modules" / program;
+    make_program(path);
+    return path;
   }
 
   TargetSpec target(std::string_view text) const { return parse_target(text, options_); }
@@ -110,7 +127,50 @@ TEST_F(Registry, does_not_hide_what_a_broken_installation_lacks) {
 TEST_F(Registry, has_no_engine_of_a_later_version) {
   EXPECT_EQ(target("guest").unavailable_error().line(),
             "tare: target 'guest' is unavailable (not part of this version)");
-  EXPECT_TRUE(target("agentos").driver.empty());
+}
+
+TEST_F(Registry, says_how_to_get_a_peer) {
+  EXPECT_EQ(target("agentos").unavailable_error().line(),
+            "tare: agentos is not installed; `tare targets install agentos` (255 MB from npm) installs it");
+}
+
+TEST_F(Registry, measures_no_other_version_than_the_pinned_one) {
+  make_program(node_program(options_));
+  install("agentos", "another", "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
+  EXPECT_EQ(target("agentos").unavailable->reason,
+            "agentos is installed in another version than this one measures");
+}
+
+TEST_F(Registry, a_peer_that_is_half_there_is_damaged) {
+  write(options_.cache / "agentos" / ".tare-installed", "pinned");
+  EXPECT_THAT(target("agentos").unavailable->reason, HasSubstr("agentos is damaged: there is no program"));
+}
+
+TEST_F(Registry, a_peer_that_is_there_is_driven_by_the_pinned_node) {
+  const fs::path sidecar =
+      install("agentos", "pinned", "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
+  EXPECT_THAT(target("agentos").unavailable->reason, HasSubstr("node 24.22.3 is not installed"));
+  make_program(node_program(options_));
+  EXPECT_FALSE(target("agentos").unavailable);
+  EXPECT_EQ(target("agentos").program, sidecar);
+  EXPECT_THAT(target("agentos").driver, ElementsAre(node_program(options_).string(),
+                                                    (options_.lib / "drivers" / "agentos.mjs").string(),
+                                                    (options_.cache / "agentos").string()));
+}
+
+TEST_F(Registry, an_installed_runtime_beats_the_one_on_path) {
+  const fs::path deno = install("deno", "pinned", "@deno/linux-x64-glibc/deno");
+  EXPECT_EQ(target("deno").program, deno);
+  EXPECT_EQ(target("deno").driver.front(), deno.string());
+  EXPECT_EQ(target("deno").driver.back(), (options_.lib / "drivers" / "node.mjs").string());
+}
+
+TEST_F(Registry, a_copy_is_the_same_program_under_another_name) {
+  const TargetSpec copy = target("again=copy:sh");
+  EXPECT_EQ(copy.id, "again");
+  EXPECT_EQ(copy.lane, "subject");
+  EXPECT_EQ(copy.driver, target("sh").driver);
+  EXPECT_THAT(error_of("again=copy:nod").line(), HasSubstr("did you mean 'node'?"));
 }
 
 TEST_F(Registry, suggests_the_nearest_name) {

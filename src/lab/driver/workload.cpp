@@ -20,7 +20,7 @@ struct Row {
 constexpr std::string_view fanout_name = "fanout_<n>";
 constexpr std::string_view fanout_prefix = "fanout_";
 constexpr std::int64_t largest_fanout = 1000;
-constexpr std::array<Row, 15> rows{{{"node_exit_1", Work::exit, 1},
+constexpr std::array<Row, 17> rows{{{"node_exit_1", Work::exit, 1},
                                     {fanout_name, Work::fanout, 0},
                                     {"nested_8", Work::nested, 8},
                                     {"capture_2b", Work::capture, 2},
@@ -32,6 +32,8 @@ constexpr std::array<Row, 15> rows{{{"node_exit_1", Work::exit, 1},
                                     {"host_cwd_no_write", Work::host_folder, 1},
                                     {"host_cwd_write_1file", Work::host_write, 1},
                                     {"reap_storm_32", Work::storm, 32},
+                                    {"cold_start", Work::cold_start, 1},
+                                    {"memory_4", Work::memory, 4},
                                     {"exec_true", Work::exit, 1},
                                     {"spawn_exit", Work::exit, 1},
                                     {"command_exit", Work::exit, 1}}};
@@ -39,11 +41,17 @@ constexpr std::array<Row, 15> rows{{{"node_exit_1", Work::exit, 1},
 std::vector<std::string> metrics_of(Work work) {
   if (work == Work::exit) return {"total", "spawn", "wait_reap"};
   if (work == Work::fanout) return {"total", "spawn_batch", "wait_reap_batch"};
+  if (work == Work::cold_start) return {"total", "create", "first_exec", "warm_exec", "dispose"};
   return {"total"};
 }
 
+std::vector<std::string> sizes_of(Work work) {
+  if (work == Work::memory) return {"idle", "vm", "live_guests", "after_kill", "after_dispose"};
+  return {};
+}
+
 Workload workload(std::string row, Work work, std::int64_t size) {
-  return {std::move(row), work, size, metrics_of(work)};
+  return {std::move(row), work, size, metrics_of(work), sizes_of(work)};
 }
 
 Workload fanout(std::int64_t n) {
@@ -104,6 +112,8 @@ json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs
     case Work::nested:
     case Work::storm:
       return {{"fanout", workload.size}};
+    case Work::memory:
+      return {{"guests", workload.size}};
     case Work::capture:
       return {{"nonce", tag(nonce)}, {"bytes", workload.size}};
     case Work::round_trip:
@@ -119,6 +129,7 @@ json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs
     case Work::exit:
     case Work::exit_code:
     case Work::signal:
+    case Work::cold_start:
       return {};
   }
   return {};

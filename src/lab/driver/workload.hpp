@@ -27,13 +27,19 @@ enum class Work {
   host_folder,  ///< one in a folder of the host
   host_write,   ///< one that writes a file there
   storm,        ///< n at once, and what they leave in the driver
+  cold_start,   ///< a runtime that is started, used twice and thrown away
+  memory,       ///< the memory of a runtime with n guests, and after them
 };
 
 struct Workload {
   std::string row;  ///< "fanout_8"
   Work work = Work::exit;
-  std::int64_t size = 1;             ///< n of fan-out, nested and storm; bytes of capture and round trip
-  std::vector<std::string> metrics;  ///< that an ok sample has; `total` is the first
+  std::int64_t size = 1;  ///< n of fan-out, nested, storm and memory; bytes of capture and round trip
+  std::vector<std::string> metrics;  ///< times that an ok sample has; `total` is the first
+  std::vector<std::string> sizes;    ///< the same in bytes
+
+  /// Whether each operation starts a whole runtime, which takes seconds.
+  bool is_cold() const { return work == Work::cold_start || work == Work::memory; }
 };
 
 /// Names that exist, in the order of a report; a fan-out of n is "fanout_<n>".

@@ -139,6 +139,13 @@ void check_ranges(const Options& options, std::string_view source) {
 
 }  // namespace
 
+Rounds rounds_of(const Options& options, const driver::Workload& workload) {
+  if (!workload.is_cold()) return {options.iterations, options.warmup};
+  constexpr std::uint64_t fewest = 6;
+  return {std::min(options.iterations, std::max(fewest, options.iterations / 10)),
+          std::min<std::uint64_t>(options.warmup, 1)};
+}
+
 std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout) {
   std::vector<std::string> rows;
   for (const driver::Workload& workload : driver::all_workloads({fanout.begin(), fanout.end()}))

@@ -10,6 +10,8 @@
 
 #include <boost/describe.hpp>
 
+#include "lab/driver/workload.hpp"
+
 namespace tare::spawn {
 
 /// What a run is asked to do: the `config` of its document, so that a resumed run does the same.
@@ -52,6 +54,15 @@ struct RawOptions {
   bool quick = false;
   bool trace = false;
 };
+
+struct Rounds {
+  std::uint64_t iterations;
+  std::uint64_t warmup;
+};
+
+/// How often a row is measured in each process. An operation that starts a whole runtime takes seconds, so
+/// such a row has a tenth of the rounds, at least 6 (the fewest with an interval) unless fewer are asked for.
+Rounds rounds_of(const Options& options, const driver::Workload& workload);
 
 /// Looks a variable up, as getenv does; nothing when it is not set or empty.
 using Environment = std::function<std::optional<std::string>(std::string_view)>;

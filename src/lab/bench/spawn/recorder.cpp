@@ -34,9 +34,10 @@ std::string first_broken(std::span<const driver::Judgement> judgements) {
   return found == judgements.end() ? "" : driver::describe(*found);
 }
 
-/// A metric of a sample in milliseconds. The wait per process of a batch is not measured, it is the share.
-std::optional<double> milliseconds(const driver::Sample& sample, const std::string& metric,
-                                   double processes) {
+/// A metric of a sample: a size in bytes, or a time in milliseconds. The wait per process of a batch is not
+/// measured, it is the share.
+std::optional<double> value_of(const driver::Sample& sample, const std::string& metric, double processes) {
+  if (const auto size = sample.bytes.find(metric); size != sample.bytes.end()) return size->second;
   const bool share = metric == per_process;
   const std::optional<double> ns = sample.metric(share ? "wait_reap_batch" : metric);
   if (!ns) return std::nullopt;
@@ -50,6 +51,10 @@ Recorder::Recorder(report::Row& row, const driver::Workload& workload)
   if (std::find(metrics_.begin(), metrics_.end(), "wait_reap_batch") != metrics_.end())
     metrics_.emplace_back(per_process);
   for (const std::string& name : metrics_) row_.metrics[name].unit = "ms";
+  for (const std::string& name : workload.sizes) {
+    row_.metrics[name].unit = "bytes";
+    metrics_.push_back(name);
+  }
 }
 
 void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgement> judgements,
@@ -60,7 +65,7 @@ void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgeme
   const std::optional<std::string> error = broken.empty() ? sample.error : broken;
   for (const std::string& name : metrics_) {
     report::Metric& metric = row_.metrics[name];
-    metric.samples.push_back(milliseconds(sample, name, processes_));
+    metric.samples.push_back(value_of(sample, name, processes_));
     metric.round.push_back(position.round);
     metric.process.push_back(position.process);
     metric.at_ms.push_back(to_ms(position.at));
@@ -77,7 +82,7 @@ void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgeme
 
 void Recorder::warm_up(const driver::Sample& sample, std::span<const driver::Judgement> judgements) {
   for (const std::string& name : metrics_) {
-    row_.metrics[name].warmup.push_back(milliseconds(sample, name, processes_));
+    row_.metrics[name].warmup.push_back(value_of(sample, name, processes_));
   }
   judge(outcome_of(sample.outcome), sample.error.value_or(""), judgements);
 }

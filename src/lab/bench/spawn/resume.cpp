@@ -51,7 +51,9 @@ void check_row(const report::Row& row, const Options& options, const std::string
     throw Error(ErrorCode::input, fmt::format("{}.metrics.{}", place, metric), why,
                 "start a new run with --output");
   };
-  const std::uint64_t all = options.iterations * options.processes;
+  const auto workload = driver::find_workload(row.row);
+  const std::uint64_t all =
+      (workload ? rounds_of(options, *workload).iterations : options.iterations) * options.processes;
   std::optional<std::size_t> rounds;
   for (const auto& [name, metric] : row.metrics) {
     if (rounds.value_or(metric.round.size()) != metric.round.size())

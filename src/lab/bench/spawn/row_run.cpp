@@ -50,7 +50,11 @@ RowRun::Runner::Runner(const Entry& entry, const driver::Workload& workload, std
 
 RowRun::RowRun(Session& session, const std::string& row, std::uint64_t seed,
                const std::vector<Entry>& entries)
-    : session_(session), workload_(driver::find_workload(row).value()), seed_(seed), folder_("tare-host") {
+    : session_(session),
+      workload_(driver::find_workload(row).value()),
+      rounds_(rounds_of(session.options, workload_)),
+      seed_(seed),
+      folder_("tare-host") {
   for (const Entry& entry : entries)
     runners_.push_back(std::make_unique<Runner>(entry, workload_, runners_.size()));
   // A lane that had dropped out of the interrupted run stays out.
@@ -64,7 +68,7 @@ std::uint64_t RowRun::rounds_done() const {
 }
 
 void RowRun::execute() {
-  const std::uint64_t per_process = session_.options.iterations;
+  const std::uint64_t per_process = rounds_.iterations;
   const std::uint64_t all = session_.options.processes * per_process;
   for (std::uint64_t round = rounds_done(); round < all;) {
     const std::uint64_t end = (round / per_process + 1) * per_process;
@@ -75,7 +79,7 @@ void RowRun::execute() {
 
 void RowRun::run_process(std::uint64_t first, std::uint64_t end, bool last) {
   start_drivers();
-  for (std::uint64_t i = 0; i < session_.options.warmup; ++i) warm_up(first + i);
+  for (std::uint64_t i = 0; i < rounds_.warmup; ++i) warm_up(first + i);
   for (const auto& runner : runners_) {
     if (!runner->out) runner->costs.begin(runner->driver->pid());
   }
@@ -162,6 +166,7 @@ std::optional<RowRun::Taken> RowRun::sample(Runner& runner, std::uint64_t stream
   request.params = driver::make_params(workload_, nonce, folder_.path());
   request.timeout = session_.options.timeout();
   request.metrics = workload_.metrics;
+  request.sizes = workload_.sizes;
   Taken taken{&runner, {}, {}, {}};
   taken.position.process = runner.next_process - 1;
   taken.position.at = session_.clock.now() - session_.start;
@@ -184,6 +189,8 @@ void RowRun::end(Runner& runner, const driver::DriverFailure& failure) {
 }
 
 void RowRun::memory_arm(Runner& runner) {
+  // A row that starts runtimes measures their memory itself, or takes too long for it.
+  if (workload_.is_cold()) return;
   runner.peaks.emplace(runner.driver->pid());
   for (std::uint64_t i = 0; i < memory_operations && !runner.out; ++i) sample(runner, memory_stream + i);
   runner.peaks->stop();

@@ -84,6 +84,7 @@ class RowRun {
 
   Session& session_;
   driver::Workload workload_;
+  Rounds rounds_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Runner>> runners_;
   file::TemporaryFolder folder_;  ///< the host folder of the rows that need one

@@ -26,6 +26,9 @@ std::uint64_t weight_of(const driver::Workload& workload) {
     case driver::Work::fanout:
     case driver::Work::storm:
       return static_cast<std::uint64_t>(workload.size);
+    case driver::Work::cold_start:
+    case driver::Work::memory:
+      return 5;  // a tenth of the rounds, each as long as 50 processes
     case driver::Work::nested:
       return static_cast<std::uint64_t>(workload.size) + 1;
     default:
@@ -34,7 +37,8 @@ std::uint64_t weight_of(const driver::Workload& workload) {
 }
 
 bool has_size(const driver::Workload& workload) {
-  return weight_of(workload) > 1 || workload.work == driver::Work::fanout;
+  return workload.work == driver::Work::fanout || workload.work == driver::Work::storm ||
+         workload.work == driver::Work::nested || workload.work == driver::Work::memory;
 }
 
 class Run {
@@ -201,7 +205,7 @@ report::Row& Run::row_of(const driver::Workload& workload, const Lane& lane) {
 }
 
 void Run::after_round(const driver::Workload& workload, RowRun& row, std::uint64_t rounds) {
-  const std::uint64_t all = options_.processes * options_.iterations;
+  const std::uint64_t all = options_.processes * rounds_of(options_, workload).iterations;
   position_ = fmt::format("after round {} of {} of {}", rounds, all, workload.row);
   around_.progress.update(
       {workload.row, rounds, all, weight_done_ * all + weight_of(workload) * rounds, weight_ * all});
