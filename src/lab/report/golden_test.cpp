@@ -1,30 +1,12 @@
 #include "lab/report/golden.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
 #include "lab/report/bench_table.hpp"
 #include "lab/report/example_document.hpp"
 #include "lab/report/markdown.hpp"
 
 namespace tare::report {
-
-void expect_golden(std::string_view name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(TARE_GOLDEN_DIR) / name;
-  if (std::getenv("TARE_UPDATE_GOLDEN") != nullptr) return file::write_atomically(path, text);
-  const std::vector<std::string> expected = text::split(file::read(path), '\n');
-  const std::vector<std::string> actual = text::split(text, '\n');
-  for (std::size_t i = 0; i < std::max(expected.size(), actual.size()); ++i) {
-    const std::string want = i < expected.size() ? expected[i] : "(end)";
-    const std::string got = i < actual.size() ? actual[i] : "(end)";
-    ASSERT_EQ(want, got) << name << ", line " << i + 1 << "; if it is meant: TARE_UPDATE_GOLDEN=1";
-  }
-}
 
 namespace {
 

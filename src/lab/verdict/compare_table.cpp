@@ -62,14 +62,16 @@ bool all_alike(const Entries& entries, Text text_of) {
 /// One table of entries. What all of them share (lane, metric, unit) stands in its title.
 class EntryTable {
  public:
-  EntryTable(const Comparison& comparison, const Entries& entries, const TableOptions& options,
-             Footnotes& notes)
-      : comparison_(comparison),
+  EntryTable(std::string name, const Comparison& comparison, const Entries& entries,
+             const TableOptions& options, Footnotes& notes)
+      : name_(std::move(name)),
+        comparison_(comparison),
         entries_(entries),
         options_(options),
         notes_(notes),
         one_lane_(all_alike(entries, lane_text)),
-        one_metric_(all_alike(entries, metric_text)) {}
+        one_metric_(all_alike(entries, metric_text)),
+        one_quantile_(all_alike(entries, [](const Entry& e) { return e.quantile; })) {}
 
   std::string build() {
     for (const ColumnWords& column : all_columns()) {
@@ -111,9 +113,13 @@ class EntryTable {
   }
 
   std::string title() const {
-    std::vector<std::string> parts;
+    std::vector<std::string> parts{name_};
     if (one_lane_) parts.push_back(lane_text(*entries_.front()));
-    if (one_metric_) parts.push_back(metric_text(*entries_.front()));
+    if (one_metric_) {
+      parts.push_back(metric_text(*entries_.front()));
+    } else if (one_quantile_) {
+      parts.push_back(entries_.front()->quantile);
+    }
     parts.push_back(entries_.front()->unit);
     std::erase(parts, "");
     return text::join(parts, ", ");
@@ -141,7 +147,7 @@ class EntryTable {
   std::vector<std::string> labels(const Entry& entry) const {
     std::vector<std::string> labels{entry.row};
     if (!one_lane_) labels.push_back(lane_text(entry));
-    if (!one_metric_) labels.push_back(metric_text(entry));
+    if (!one_metric_) labels.push_back(one_quantile_ ? entry.metric : metric_text(entry));
     return labels;
   }
 
@@ -168,7 +174,7 @@ class EntryTable {
       case Show::detectable:
         return {detectable_text(entry)};
       case Show::change:
-        return {change_text(entry), tone_of(entry), mark(entry)};
+        return {change_text(entry) + mark(entry), tone_of(entry)};
     }
     return {};
   }
@@ -194,12 +200,14 @@ class EntryTable {
     return out;
   }
 
+  std::string name_;
   const Comparison& comparison_;
   const Entries& entries_;
   const TableOptions& options_;
   Footnotes& notes_;
   bool one_lane_;
   bool one_metric_;
+  bool one_quantile_;
   std::set<Show> shows_;
   std::vector<std::string> left_out_;
 };
@@ -213,7 +221,7 @@ class ComparisonReport {
     verdicts();
     sides();
     for (const Comparison& comparison : document_.comparisons) one(comparison);
-    out_ += '\n';
+    blank_line();
     say_each("how", how_lines(document_));
     say("wrote", text::join(options_.wrote, " · "));
     return std::move(out_);
@@ -228,11 +236,15 @@ class ComparisonReport {
     for (const std::string& line : lines) say(&line == lines.data() ? label : "", line, tone);
   }
 
+  void blank_line() {
+    if (!out_.empty() && !out_.ends_with("\n\n")) out_ += '\n';
+  }
+
   void verdicts();
   void sides();
   void one(const Comparison& comparison);
   void figures(const Comparison& comparison);
-  void table(const Comparison& comparison, const Entries& entries, Footnotes& notes);
+  void table(const std::string& name, const Comparison& comparison, const Entries& entries, Footnotes& notes);
 
   const ComparisonDocument& document_;
   const TableOptions& options_;
@@ -254,7 +266,7 @@ void ComparisonReport::sides() {
 }
 
 void ComparisonReport::one(const Comparison& comparison) {
-  if (document_.comparisons.size() > 1) out_ += '\n';
+  if (document_.comparisons.size() > 1) blank_line();
   say("new", side_text(comparison.now));
   if (comparison.now.host != document_.base.host) say("", comparison.now.host);
   if (comparison.paired) say("", "both lanes are of one run: compared round by round");
@@ -279,15 +291,16 @@ void ComparisonReport::figures(const Comparison& comparison) {
   }
   Footnotes notes;
   left_out_.clear();
-  table(comparison, reading.main, notes);
-  table(comparison, others, notes);
+  table("", comparison, reading.main, notes);
+  table(hidden.empty() && !reading.rest.empty() ? "other figures" : "also changed", comparison, others,
+        notes);
   std::vector<std::string> lines = notes.lines();
   if (!left_out_.empty()) {
     lines.push_back("On a wider terminal: " +
                     text::join(std::vector<std::string>(left_out_.begin(), left_out_.end()), ", ") + ".");
   }
   for (const std::string& line : lines) out_ += report::flow(line, options_.width);
-  if (!comparison.entries.empty()) out_ += '\n';
+  if (!comparison.entries.empty()) blank_line();
   if (!hidden.empty()) {
     say("not shown",
         fmt::format("{} of other metrics and quantiles: {}; --all shows {}", counted(hidden.size(), "figure"),
@@ -295,10 +308,12 @@ void ComparisonReport::figures(const Comparison& comparison) {
   }
 }
 
-void ComparisonReport::table(const Comparison& comparison, const Entries& entries, Footnotes& notes) {
+void ComparisonReport::table(const std::string& name, const Comparison& comparison, const Entries& entries,
+                             Footnotes& notes) {
   if (entries.empty()) return;
-  EntryTable table(comparison, entries, options_, notes);
-  out_ += '\n' + table.build();
+  EntryTable table(name, comparison, entries, options_, notes);
+  blank_line();
+  out_ += table.build();
   left_out_.insert(table.left_out().begin(), table.left_out().end());
 }
 

@@ -210,22 +210,22 @@ std::vector<std::string> how_lines(const ComparisonDocument& document) {
       calibrated = calibrated && (!entry.ratio || entry.minimum_detectable);
     }
   }
-  std::vector<std::string> lines;
-  if (!any) return lines;
+  if (!any) return {};
   const std::string tolerance = percent(document.tolerance);
+  std::vector<std::string> lines;
   lines.push_back(
-      fmt::format("ratio = new ÷ base · worse, better: all of its 95 % interval is beyond {} and its p, by "
-                  "Holm over all figures, is "
-                  "at most {:g} · same: all of it is within {} · unclear: neither",
-                  tolerance, alpha, tolerance));
-  if (!methods.empty()) {
-    lines.push_back("method: " + text::join(std::vector<std::string>(methods.begin(), methods.end()), " · "));
-  }
-  lines.emplace_back("n = processes × samples of each, or pairs · δ = Cliff's, above 0 where new is larger");
-  if (!calibrated)
+      "ratio = new ÷ base · n = processes × samples of each, or pairs of rounds · δ = Cliff's, above 0 where "
+      "new is larger · detectable = by how much equal lanes differ here");
+  lines.push_back(fmt::format(
+      "worse, better: all of the interval is beyond {}, p is at most {:g} after Holm's correction "
+      "over all figures, and equal lanes differ less · same: all of it is within {} · "
+      "unclear: neither",
+      tolerance, alpha, tolerance));
+  lines.insert(lines.end(), methods.begin(), methods.end());
+  if (!calibrated) {
     lines.emplace_back(
-        "the smallest change that this machine can see is not known for every figure: `tare calibrate` "
-        "finds it out");
+        "for some figures it is not known by how much equal lanes differ here: `tare calibrate` measures it");
+  }
   return lines;
 }
 

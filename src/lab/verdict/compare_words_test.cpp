@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "lab/verdict/example_comparison.hpp"
 
 namespace tare::verdict {
@@ -165,7 +166,7 @@ TEST(CompareWords, another_machine_is_a_warning_that_says_what_to_do) {
 TEST(CompareWords, the_rules_name_the_tolerance) {
   ComparisonDocument document = example_comparison();
   document.tolerance = 0.025;
-  EXPECT_THAT(how_lines(document).front(), testing::HasSubstr("beyond 2.5 %"));
+  EXPECT_THAT(text::join(how_lines(document), "\n"), testing::HasSubstr("beyond 2.5 %"));
   document.comparisons.front().entries.clear();
   EXPECT_TRUE(how_lines(document).empty());
 }

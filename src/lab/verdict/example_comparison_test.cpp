@@ -91,7 +91,7 @@ std::vector<Entry> main_entries() {
   all.push_back(few);
   Entry zero = because(measured(entry("live_guests", "agentos", "leaked", "p50"), {}, Change::worse),
                        "by the difference: there is no ratio to a base of 0");
-  zero.unit = "";
+  zero.unit = "count";
   zero.ratio.reset();
   zero.interval.reset();
   zero.now = 2;
