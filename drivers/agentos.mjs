@@ -18,7 +18,7 @@ import { nanoseconds, now } from "./operation.mjs";
 import { PROTOCOL, Refusal, checkProtocol, sampler, serve } from "./protocol.mjs";
 import { ROWS, isRow, ownFacts, param, sampleRow, turn } from "./spawn_rows.mjs";
 
-const CLOSE_LIMIT_MS = 1000;
+const CLOSE_LIMIT_MS = 300; // then by force: a driver has 2 s to leave, on a busy machine too
 const FACTS_WINDOW_MS = 100;
 const FACTS_LIMIT_MS = 3000;
 
@@ -105,7 +105,7 @@ class Lane {
   }
 
   async run(options) {
-    return this.#machine.run({ ...options, timeoutMs: Math.max(options.timeoutMs - this.#spentMs, 1) });
+    return this.#machine.run({ ...options, leftMs: Math.max(options.timeoutMs - this.#spentMs, 1) });
   }
 
   #facts() {
@@ -165,6 +165,9 @@ process.env.TMPDIR = scratch;
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("unhandledRejection", (error) => process.stderr.write(`agentos driver: ${error?.message ?? error}\n`));
 quietLog();
+for (const [signal, number] of [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]]) {
+  process.on(signal, () => void lane.close().finally(() => process.exit(128 + number)));
+}
 
 const stages = process.env.TARE_TRACE === "1" ? new Stages(scratch) : undefined;
 const lane = new Lane(sdk, stages);

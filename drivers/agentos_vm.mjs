@@ -127,8 +127,11 @@ export class Machine {
     return found;
   }
 
-  /** One timed operation: options and result are those of `run` in operation.mjs. */
-  async run({ args, cwd, count = 1, timeoutMs, input, capture = false }) {
+  /**
+   * One timed operation: options and result are those of `run` in operation.mjs. leftMs: what is left of timeoutMs, when
+   * the machine had to be made first.
+   */
+  async run({ args, cwd, count = 1, timeoutMs, leftMs = timeoutMs, input, capture = false }) {
     const result = { exits: 0, nonZero: 0, outcome: "ok" };
     const chunks = [];
     const guests = [];
@@ -149,7 +152,7 @@ export class Machine {
     }
     const late = { outcome: "timeout", error: `not done after ${timeoutMs} ms` };
     const all = Promise.all(guests.map((guest) => guest.wait())).then(() => ({}));
-    const how = thrown ?? (await within(timeoutMs, Promise.race([all, this.left]))) ?? late;
+    const how = thrown ?? (await within(leftMs, Promise.race([all, this.left]))) ?? late;
     result.finished = now();
 
     Object.assign(result, how);
@@ -239,7 +242,7 @@ export class Machine {
 
   /** Waits until a sidecar that was killed has left. */
   async gone() {
-    await within(1000, this.left);
+    await within(500, this.left);
   }
 
   /** Kills the sidecar and all below it. */
