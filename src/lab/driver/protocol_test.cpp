@@ -187,6 +187,43 @@ TEST(Samples, with_an_outcome_or_counter_of_another_kind_are_invalid) {
               HasSubstr("samples[0].counters.exitCode: expected a whole number"));
 }
 
+TEST(Samples, of_memory_rows_have_every_size_or_say_null) {
+  SampleRequest request;
+  request.sizes = {"idle", "vm"};
+  const auto samples =
+      samples_of(R"([{"outcome":"ok","ns":{"total":1},"bytes":{"idle":null,"vm":4096}}])", request);
+  EXPECT_EQ(samples.front().bytes.at("vm"), 4096.0);
+  EXPECT_EQ(samples.front().bytes.at("idle"), std::nullopt);
+  EXPECT_EQ(bad_samples(R"([{"outcome":"ok","ns":{"total":1},"bytes":{"idle":1}}])", request).why(),
+            "samples[0].bytes.vm: missing");
+  EXPECT_EQ(bad_samples(R"([{"outcome":"ok","ns":{"total":1},"bytes":{"idle":-1,"vm":1}}])", request).why(),
+            "samples[0].bytes.idle: no size in bytes");
+  EXPECT_EQ(
+      bad_samples(R"([{"outcome":"ok","ns":{"total":1},"bytes":{"idle":1e999,"vm":1}}])", request).why(),
+      "samples[0].bytes.idle: no size in bytes");
+}
+
+TEST(Stages, are_counts_and_reasons) {
+  const Stages stages = parse_stages(parse_reply(
+      R"({"id":1,"ok":true,"stages":{"kernel_spawn_process":{"calls":3,"totalUs":12.5,"maxUs":9}},"absent":{"x":"why"}})"));
+  EXPECT_EQ(stages.stages.at("kernel_spawn_process").calls, 3U);
+  EXPECT_EQ(stages.stages.at("kernel_spawn_process").total_us, 12.5);
+  EXPECT_EQ(stages.absent->at("x"), "why");
+  const auto refused = [](std::string_view line) {
+    try {
+      parse_stages(parse_reply(line));
+    } catch (const Violation& violation) {
+      return std::string(violation.why());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused(R"({"id":1,"ok":true})"), "stages: missing");
+  EXPECT_EQ(refused(R"({"id":1,"ok":true,"stages":{"a":{"calls":1,"totalUs":-1,"maxUs":0}}})"),
+            "stages.a: no time");
+  EXPECT_THAT(refused(R"({"id":1,"ok":true,"stages":{"a":{"calls":-1,"totalUs":1,"maxUs":0}}})"),
+              HasSubstr("whole number"));
+}
+
 TEST(ErrorReply, keeps_its_code_as_the_kind) {
   const auto kind = [](std::string_view code) {
     return error_of(parse_reply(

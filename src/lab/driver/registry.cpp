@@ -141,7 +141,8 @@ TargetSpec agentos(const RegistryOptions& options) {
       "subject",
       {node_program(options).string(), driver.string(), (options.cache / package.name).string()},
       options.cache / package.name / "node_modules" / package.program,
-      package_missing(package, options)};
+      package_missing(package, options),
+      options.lib / "drivers" / "agentos_defects.json"};
   if (!target.unavailable) target.unavailable = node_missing(options);
   if (!target.unavailable) target.unavailable = resource_missing(driver);
   return target;

@@ -37,6 +37,7 @@ struct TargetSpec {
   std::vector<std::string> driver;  ///< the command that carries it; empty when there is none to start
   std::filesystem::path program;    ///< what is measured; empty when it isn't known
   std::optional<Unavailable> unavailable;
+  std::filesystem::path defects = {};  ///< known ones of a pinned peer, as data; empty for others
 
   /// "agentos is not installed; …", for a target that was asked for by name.
   Error unavailable_error() const;

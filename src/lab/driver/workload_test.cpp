@@ -77,6 +77,19 @@ TEST(Judge, takes_an_unknown_exit_for_a_failure) {
   EXPECT_THAT(broken("fanout_2", sample_with({})), ElementsAre("all_exits", "no_failures"));
 }
 
+TEST(Judge, wants_a_cold_start_to_work_twice_and_leave_nothing) {
+  EXPECT_THAT(broken("cold_start", sample_with({{"exitCode", 0}, {"warmExitCode", 0}, {"leftRunning", 0}})),
+              IsEmpty());
+  EXPECT_THAT(broken("cold_start", sample_with({{"exitCode", 0}, {"warmExitCode", 1}, {"leftRunning", 2}})),
+              ElementsAre("warm_exit_code", "none_left"));
+}
+
+TEST(Judge, wants_every_guest_alive_and_then_gone) {
+  EXPECT_THAT(broken("memory_4", sample_with({{"guests", 4}, {"exits", 4}})), IsEmpty());
+  EXPECT_THAT(broken("memory_4", sample_with({{"guests", 3}, {"exits", 4}})), ElementsAre("guests_alive"));
+  EXPECT_THAT(broken("memory_4", sample_with({{"guests", 4}})), ElementsAre("all_exits"));
+}
+
 TEST(Judge, never_takes_exit_0_for_a_kill) {
   EXPECT_THAT(broken("signal_kill", sample_with({{"signal", 9}})), IsEmpty());
   EXPECT_THAT(broken("signal_kill", sample_with({{"exitCode", 137}})), IsEmpty());

@@ -1,5 +1,7 @@
 #include "lab/bench/spawn/findings.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -57,11 +59,16 @@ std::vector<report::Finding> findings(const report::Document& document, const st
                      {},
                      "spawn returns before the work: its spawn phase is not compared"});
   }
+  for (const Lane& lane : lanes) {
+    for (report::Finding& finding : defect_findings(document, lane.spec.id, lane.defects))
+      found.push_back(std::move(finding));
+  }
   const json::Object& config = document.config.as_object();
-  if (const json::Value* trace = config.if_contains("trace");
-      trace != nullptr && trace->is_bool() && trace->get_bool()) {
-    found.push_back(
-        {FindingLevel::note, {}, {}, "trace: no target of this run has lifecycle stages to trace"});
+  const json::Value* trace = config.if_contains("trace");
+  const bool traced =
+      std::ranges::any_of(document.rows, [](const report::Row& row) { return row.trace.has_value(); });
+  if (trace != nullptr && trace->is_bool() && trace->get_bool() && !traced) {
+    found.push_back({FindingLevel::note, {}, {}, "trace: no target of this run has stages to trace"});
   }
   if (auto finding = dependence(document)) found.push_back(std::move(*finding));
   return found;

@@ -77,6 +77,7 @@ std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOpti
     lane.hello = driver.hello();
     driver.bye();
     lane.facts = facts_of(lane.spec, lane.hello);
+    lane.defects = load_defects(lane.spec.defects, lane.hello.version);
   }
   return lanes;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/bench/spawn/defects.hpp"
 #include "lab/bench/spawn/options.hpp"
 #include "lab/driver/driver.hpp"
 #include "lab/driver/registry.hpp"
@@ -17,7 +18,8 @@ struct Lane {
   driver::TargetSpec spec;
   driver::Hello hello;
   report::Target facts;
-  std::string node;  ///< the reference Node, which every driver is told
+  std::string node;             ///< the reference Node, which every driver is told
+  std::vector<Defect> defects;  ///< known ones of this version
 
   driver::DriverCommand command() const;
 };

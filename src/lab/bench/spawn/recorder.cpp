@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lab/bench/spawn/defects.hpp"
+
 namespace tare::spawn {
 namespace {
 
@@ -27,13 +29,6 @@ std::string name_of(report::Outcome outcome) {
   return boost::describe::enum_to_string(outcome, "?");
 }
 
-/// The first condition that does not hold, in words; "" when all do.
-std::string first_broken(std::span<const driver::Judgement> judgements) {
-  const auto found =
-      std::find_if(judgements.begin(), judgements.end(), [](const auto& one) { return !one.ok; });
-  return found == judgements.end() ? "" : driver::describe(*found);
-}
-
 /// A metric of a sample: a size in bytes, or a time in milliseconds. The wait per process of a batch is not
 /// measured, it is the share.
 std::optional<double> value_of(const driver::Sample& sample, const std::string& metric, double processes) {
@@ -46,8 +41,11 @@ std::optional<double> value_of(const driver::Sample& sample, const std::string& 
 
 }  // namespace
 
-Recorder::Recorder(report::Row& row, const driver::Workload& workload)
-    : row_(row), metrics_(workload.metrics), processes_(static_cast<double>(workload.size)) {
+Recorder::Recorder(report::Row& row, const driver::Workload& workload, std::set<std::string> excused)
+    : row_(row),
+      metrics_(workload.metrics),
+      processes_(static_cast<double>(workload.size)),
+      excused_(std::move(excused)) {
   if (std::find(metrics_.begin(), metrics_.end(), "wait_reap_batch") != metrics_.end())
     metrics_.emplace_back(per_process);
   for (const std::string& name : metrics_) row_.metrics[name].unit = "ms";
@@ -55,6 +53,13 @@ Recorder::Recorder(report::Row& row, const driver::Workload& workload)
     row_.metrics[name].unit = "bytes";
     metrics_.push_back(name);
   }
+}
+
+/// The first condition that does not hold, in words; "" when all do.
+std::string Recorder::first_broken(std::span<const driver::Judgement> judgements) const {
+  const auto found = std::ranges::find_if(
+      judgements, [&](const auto& one) { return !one.ok && !excused_.contains(one.id); });
+  return found == judgements.end() ? "" : driver::describe(*found);
 }
 
 void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgement> judgements,
@@ -93,7 +98,11 @@ void Recorder::judge(report::Outcome outcome, const std::string& error,
       error.empty() ? name_of(outcome) : fmt::format("{}: {}", name_of(outcome), error);
   check("completed", outcome == report::Outcome::ok, "ok", actual);
   for (const driver::Judgement& judgement : judgements) {
-    check(judgement.id, judgement.ok, judgement.expected, judgement.actual);
+    if (!excused_.contains(judgement.id)) {
+      check(judgement.id, judgement.ok, judgement.expected, judgement.actual);
+    } else if (!judgement.ok) {
+      row_.counters[defect_counter(judgement.id)] += 1;
+    }
   }
 }
 
@@ -130,14 +139,15 @@ void Recorder::finish() {
     }
     metric.summary = measure::summarise(std::move(good));
   }
-  if (ended_early_) return;
-  for (const report::Invariant& invariant : row_.invariants) {
-    if (invariant.ok) continue;
-    row_.status = report::RowStatus::failed;
-    row_.reason = fmt::format("{}: expected {}, got {} ({} of {} times)", invariant.id, invariant.expected,
-                              invariant.actual.value_or("nothing"), invariant.broken, invariant.checked);
-    return;
-  }
+  if (!ended_early_) fail_if_broken(row_);
+}
+
+void fail_if_broken(report::Row& row) {
+  const auto broken = std::ranges::find(row.invariants, false, &report::Invariant::ok);
+  if (broken == row.invariants.end()) return;
+  row.status = report::RowStatus::failed;
+  row.reason = fmt::format("{}: expected {}, got {} ({} of {} times)", broken->id, broken->expected,
+                           broken->actual.value_or("nothing"), broken->broken, broken->checked);
 }
 
 }  // namespace tare::spawn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct Position {
 /// Writes the samples of one lane into one row of the run document, checked and counted.
 class Recorder {
  public:
-  /// `row` must outlive this object; it may hold samples of an interrupted run already.
-  Recorder(report::Row& row, const driver::Workload& workload);
+  /// `row` must outlive this object; it may hold samples of an interrupted run already. A broken check that
+  /// is excused is counted, and the sample stands.
+  Recorder(report::Row& row, const driver::Workload& workload, std::set<std::string> excused = {});
 
   /// A sample that the driver answered with, and what the judges said of it (nothing unless it was ok).
   void add(const driver::Sample& sample, std::span<const driver::Judgement> judgements, Position position);
@@ -41,6 +43,7 @@ class Recorder {
   std::uint64_t timeouts_in_a_row() const { return timeouts_in_a_row_; }
 
  private:
+  std::string first_broken(std::span<const driver::Judgement> judgements) const;
   void judge(report::Outcome outcome, const std::string& error,
              std::span<const driver::Judgement> judgements);
   void check(const std::string& id, bool ok, const std::string& expected, const std::string& actual);
@@ -48,8 +51,12 @@ class Recorder {
   report::Row& row_;
   std::vector<std::string> metrics_;
   double processes_;  ///< that share one batch
+  std::set<std::string> excused_;
   std::uint64_t timeouts_in_a_row_ = 0;
   bool ended_early_ = false;
 };
+
+/// Marks a row as failed by the first of its invariants that is broken, if one is.
+void fail_if_broken(report::Row& row);
 
 }  // namespace tare::spawn

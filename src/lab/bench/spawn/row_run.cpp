@@ -42,7 +42,7 @@ RowRun::Runner::Runner(const Entry& entry, const driver::Workload& workload, std
     : lane(*entry.lane),
       row(*entry.row),
       number(number),
-      recorder(*entry.row, workload),
+      recorder(*entry.row, workload, excused_checks(entry.lane->defects, workload.row)),
       rss_floor(entry.lane->hello.rss_floor_bytes),
       earlier_resources(entry.row->resources),
       earlier(entry.row->metrics.at("total").samples.size()),

@@ -10,6 +10,7 @@
 #include "lab/bench/spawn/resume.hpp"
 #include "lab/bench/spawn/row_run.hpp"
 #include "lab/bench/spawn/taxes.hpp"
+#include "lab/bench/spawn/trace.hpp"
 #include "lab/driver/workload.hpp"
 #include "lab/measure/host.hpp"
 #include "lab/measure/noise.hpp"
@@ -50,6 +51,7 @@ class Run {
   void prepare();
   void measure();
   void measure_row(const driver::Workload& workload, std::uint64_t seed);
+  void trace_row(const driver::Workload& workload);
   std::vector<RowRun::Entry> entries_of(const driver::Workload& workload);
   report::Row& row_of(const driver::Workload& workload, const Lane& lane);
   void after_round(const driver::Workload& workload, RowRun& row, std::uint64_t rounds);
@@ -169,13 +171,36 @@ void Run::measure_row(const driver::Workload& workload, std::uint64_t seed) {
     throw;
   }
   row.settle();
+  if (options_.trace && is_traced(workload)) trace_row(workload);
   save();
+}
+
+void Run::trace_row(const driver::Workload& workload) {
+  for (const Lane& lane : lanes_) {
+    if (!lane.hello.offers(workload.row)) continue;
+    report::Row& row = row_of(workload, lane);
+    if (row.status != report::RowStatus::ok || row.trace) continue;
+    try {
+      trace(lane, workload, options_, session_.driver_options, row);
+    } catch (const driver::DriverFailure& failure) {
+      if (failure.kind() == driver::FailureKind::interrupted) throw Interrupted{};
+      row.status = report::RowStatus::failed;
+      row.reason = failure.sentence();
+      continue;
+    }
+    fail_if_broken(row);
+  }
 }
 
 std::vector<RowRun::Entry> Run::entries_of(const driver::Workload& workload) {
   std::vector<const Lane*> offering;
   for (const Lane& lane : lanes_) {
-    if (lane.hello.offers(workload.row)) {
+    const std::optional<std::string> defect = why_unavailable(lane.defects, workload.row);
+    if (defect) {
+      report::Row& row = row_of(workload, lane);
+      row.status = report::RowStatus::unavailable;
+      row.reason = defect;
+    } else if (lane.hello.offers(workload.row)) {
       offering.push_back(&lane);
     } else if (!is_floor_row(workload.row)) {
       report::Row& row = row_of(workload, lane);

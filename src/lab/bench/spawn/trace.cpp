@@ -1,0 +1,161 @@
+#include "lab/bench/spawn/trace.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "lab/measure/random.hpp"
+
+namespace tare::spawn {
+namespace {
+
+using driver::Work;
+
+constexpr std::uint64_t most_samples = 20;
+constexpr std::uint64_t most_warmups = 2;
+constexpr std::uint64_t trace_stream = std::uint64_t{3} << 62;
+
+constexpr std::array<std::string_view, 5> parent_stages = {
+    "kernel_spawn_process", "process_register_and_lifecycle", "process_exit_cleanup",
+    "process_exit_cleanup_wait_and_reap", "execute_response_to_exit_event_queued"};
+constexpr std::array<std::string_view, 4> child_stages = {
+    "child_process_spawn_total", "child_process_spawn_and_start_execution", "child_process_register",
+    "child_process_exit_cleanup"};
+constexpr std::string_view clean_skip = "process_exit_cleanup_sync_host_writes_clean_skip";
+
+bool may_write_to_host(const driver::Workload& workload) {
+  return workload.work == Work::root_folder || workload.work == Work::host_folder ||
+         workload.work == Work::host_write;
+}
+
+std::uint64_t calls(const driver::Stages& stages, std::string_view name) {
+  const auto found = stages.stages.find(std::string(name));
+  return found == stages.stages.end() ? 0 : found->second.calls;
+}
+
+report::Invariant at_least(std::string_view stage, std::uint64_t expected, std::uint64_t actual) {
+  report::Invariant invariant;
+  invariant.id = fmt::format("trace_{}", stage);
+  invariant.checked = 1;
+  invariant.ok = actual >= expected;
+  invariant.broken = invariant.ok ? 0 : 1;
+  invariant.expected = fmt::format("at least {} calls", expected);
+  if (!invariant.ok) invariant.actual = fmt::format("{} calls", actual);
+  return invariant;
+}
+
+/// Takes samples and keeps no time of them. Throws DriverFailure of a sample that is not ok.
+void operate(driver::Driver& driver, const driver::Workload& workload, const Options& options,
+             std::uint64_t first, std::uint64_t count, const std::filesystem::path& folder) {
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    driver::SampleRequest request;
+    request.row = workload.row;
+    request.params = driver::make_params(workload, measure::mix(options.seed, trace_stream + i), folder);
+    request.timeout = options.timeout();
+    request.metrics = workload.metrics;
+    const driver::Sample sample = driver.sample(request).front();
+    driver::judge(workload, request.params, sample);  // takes away what a row leaves on the host
+    if (sample.outcome == driver::Outcome::ok) continue;
+    throw driver::DriverFailure(driver::FailureKind::failed, driver.label(), "failed in the traced arm",
+                                fmt::format("{}: {}", workload.row, sample.error.value_or("")),
+                                driver.stderr_tail());
+  }
+}
+
+}  // namespace
+
+bool is_traced(const driver::Workload& workload) {
+  return workload.row == "node_exit_1" || workload.row == "fanout_8" || workload.work == Work::nested ||
+         may_write_to_host(workload);
+}
+
+Rounds trace_rounds(const Options& options) {
+  return {std::min(options.iterations, most_samples), std::min(options.warmup, most_warmups)};
+}
+
+std::map<std::string, report::Stage> stages_between(const driver::Stages& before,
+                                                    const driver::Stages& after) {
+  std::map<std::string, report::Stage> result;
+  for (const auto& [name, now] : after.stages) {
+    const auto found = before.stages.find(name);
+    const driver::StageCount was = found == before.stages.end() ? driver::StageCount{} : found->second;
+    if (now.calls <= was.calls) continue;
+    report::Stage stage;
+    stage.calls = now.calls - was.calls;
+    stage.total_us = std::max(0.0, now.total_us - was.total_us);
+    stage.avg_us = stage.total_us / static_cast<double>(stage.calls);
+    stage.max_us = now.max_us;
+    result[name] = stage;
+  }
+  return result;
+}
+
+std::vector<report::Invariant> coverage(const driver::Workload& workload, const driver::Stages& before,
+                                        const driver::Stages& after, std::uint64_t operations) {
+  const auto size = static_cast<std::uint64_t>(workload.size);
+  const std::uint64_t parents = workload.work == Work::fanout ? size : 1;
+  const std::uint64_t children = workload.work == Work::nested ? size : 0;
+  std::vector<report::Invariant> invariants;
+  const auto expect = [&](const auto& stages, std::uint64_t each) {
+    for (const std::string_view stage : stages) {
+      if (each == 0) continue;
+      invariants.push_back(at_least(stage, operations * each, calls(after, stage) - calls(before, stage)));
+    }
+  };
+  expect(parent_stages, parents);
+  expect(child_stages, children);
+  if (!may_write_to_host(workload)) return invariants;
+  const std::uint64_t skips = calls(after, clean_skip) - calls(before, clean_skip);
+  report::Invariant skipped = at_least(clean_skip, 1, skips);
+  if (workload.work == Work::host_write) {
+    skipped.expected = "0 calls";
+    skipped.ok = skips == 0;
+    skipped.broken = skipped.ok ? 0 : 1;
+    skipped.actual = skipped.ok ? std::nullopt : std::optional(fmt::format("{} calls", skips));
+  }
+  invariants.push_back(std::move(skipped));
+  return invariants;
+}
+
+void trace(const Lane& lane, const driver::Workload& workload, const Options& options,
+           const driver::DriverOptions& driver_options, report::Row& row) {
+  driver::DriverCommand command = lane.command();
+  command.env[trace_variable] = "1";
+  driver::Driver driver(std::move(command), driver_options);
+  if (!driver.hello().stages.value_or(false)) {
+    driver.bye();
+    return;
+  }
+  const file::TemporaryFolder folder("tare-host");
+  const Rounds rounds = trace_rounds(options);
+  const driver::Stages at_start = driver.stages(options.timeout());
+  operate(driver, workload, options, 0, rounds.warmup, folder.path());
+  const driver::Stages warm = driver.stages(options.timeout());
+  operate(driver, workload, options, rounds.warmup, rounds.iterations, folder.path());
+  const driver::Stages at_end = driver.stages(options.timeout());
+  driver.bye();
+  if (driver_options.roster && driver_options.roster->take_left_by(lane.spec.id) > 0) {
+    throw driver::DriverFailure(driver::FailureKind::failed, lane.spec.id, "left processes running",
+                                "in the traced arm", {});
+  }
+
+  const std::set<std::string> excused = excused_checks(lane.defects, workload.row);
+  report::Trace trace;
+  trace.samples = rounds.iterations;
+  trace.warmup = rounds.warmup;
+  trace.stages = stages_between(warm, at_end);
+  trace.absent = at_end.absent.value_or(std::map<std::string, std::string>());
+  row.trace = std::move(trace);
+  for (report::Invariant& invariant :
+       coverage(workload, at_start, at_end, rounds.warmup + rounds.iterations)) {
+    if (!invariant.ok && excused.contains(invariant.id)) {
+      row.counters[defect_counter(invariant.id)] += 1;
+    } else {
+      row.invariants.push_back(std::move(invariant));
+    }
+  }
+}
+
+}  // namespace tare::spawn
