@@ -51,7 +51,8 @@ class Lane {
   copyScript = "process.stdin.on('data', (chunk) => process.stdout.write(chunk))"; // its stdin has no pipe()
   #sdk;
   #stages;
-  #machine;
+  #machine; // the one that serves the samples of a row
+  #machines = new Set(); // all that have not left yet
   #spentMs = 0;
 
   constructor(sdk, stages) {
@@ -61,7 +62,11 @@ class Lane {
 
   newMachine() {
     const machine = new Machine(this.#sdk);
-    if (this.#stages !== undefined) void machine.left.then(() => this.#stages.retire());
+    this.#machines.add(machine);
+    void machine.left.then(() => {
+      this.#machines.delete(machine);
+      this.#stages?.retire();
+    });
     return machine;
   }
 
@@ -148,8 +153,9 @@ class Lane {
     return how.outcome === "ok" ? sampleRow(this, row, params) : { ...how, counters: {} };
   }
 
+  /** Ends what runs, whatever it is in the middle of. */
   async close() {
-    await this.#machine?.close(CLOSE_LIMIT_MS);
+    await Promise.all([...this.#machines].map((machine) => machine.close(CLOSE_LIMIT_MS)));
     this.#machine = undefined;
   }
 }
