@@ -51,7 +51,7 @@ std::optional<Quantity> parse_quantity(std::string_view text) {
   text = text::trim(text);
   const std::size_t end = text.find_first_not_of("+-0123456789.eE");
   const std::string_view digits = text::trim(text.substr(0, end));
-  const std::string_view unit = end == std::string_view::npos ? "" : text.substr(end);
+  const std::string_view unit = end == std::string_view::npos ? "" : text::trim(text.substr(end));
   const auto value = text::to_double(digits.starts_with('+') ? digits.substr(1) : digits);
   if (!value || (unit != "%" && find_unit(unit) == nullptr)) return std::nullopt;
   return Quantity{*value, std::string(unit)};

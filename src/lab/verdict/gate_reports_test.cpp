@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "lab/report/golden.hpp"
+#include "lab/report/layout.hpp"
+#include "lab/verdict/example_gate.hpp"
+#include "lab/verdict/gate_github.hpp"
+#include "lab/verdict/gate_junit.hpp"
+#include "lab/verdict/gate_markdown.hpp"
+#include "lab/verdict/gate_table.hpp"
+
+namespace tare::verdict {
+namespace {
+
+using report::Colour;
+using report::expect_golden;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(GateReports, the_table) {
+  expect_golden("gate_table.txt", gate_table(example_gate(), 100, Colour::off));
+}
+
+TEST(GateReports, the_markdown) {
+  expect_golden("gate.md", gate_markdown(example_gate()));
+}
+
+TEST(GateReports, the_json) {
+  expect_golden("gate.json", json::pretty(example_gate()));
+}
+
+TEST(GateReports, the_junit_file) {
+  expect_golden("gate_junit.xml", gate_junit(example_gate()));
+}
+
+TEST(GateReports, the_annotations) {
+  expect_golden("gate_github.txt", gate_annotations(example_gate()));
+}
+
+TEST(GateReports, the_json_reads_back_as_it_was) {
+  const std::string text = json::pretty(example_gate());
+  const auto back =
+      json::read<GateDocument>(json::parse(text, "gate.json"), "gate.json", json::Unknown::refuse);
+  EXPECT_EQ(json::pretty(back), text);
+}
+
+TEST(GateTable, fits_every_terminal) {
+  for (std::size_t width = 1; width < 130; ++width) {
+    const std::string table = gate_table(example_gate(), width, Colour::off);
+    for (const std::string& line : text::split(table, '\n')) {
+      EXPECT_THAT(line, Not(EndsWith(" "))) << width;
+      if (width < report::narrowest) continue;
+      EXPECT_LE(text::width(line), width) << line;
+    }
+  }
+}
+
+TEST(GateTable, colour_adds_nothing_but_colour) {
+  std::string coloured = gate_table(example_gate(), 100, Colour::on);
+  EXPECT_THAT(coloured, HasSubstr("\x1b["));
+  for (std::size_t at = 0; (at = coloured.find('\x1b', at)) != std::string::npos;)
+    coloured.erase(at, coloured.find('m', at) + 1 - at);
+  EXPECT_EQ(coloured, gate_table(example_gate(), 100, Colour::off));
+}
+
+TEST(GateMarkdown, is_cut_at_a_line_and_says_so) {
+  const std::string whole = gate_markdown(example_gate());
+  EXPECT_EQ(gate_markdown(example_gate(), whole.size()), whole);
+  for (const std::size_t limit : {whole.size() - 1, whole.size() / 2, std::size_t{90}, std::size_t{1}}) {
+    const std::string cut = gate_markdown(example_gate(), limit);
+    EXPECT_LE(cut.size(), limit);
+    if (limit < 100) continue;
+    EXPECT_THAT(cut, EndsWith("\n\nThe rest is left out: the summary may not be larger.\n"));
+  }
+}
+
+TEST(GateJunit, escapes_what_would_break_the_file) {
+  EXPECT_EQ(xml_text("a<b>&\"c"), "a&lt;b&gt;&amp;&quot;c");
+  EXPECT_EQ(xml_text("line\nnext\ttab"), "line&#10;next&#9;tab");
+  EXPECT_EQ(xml_text(std::string_view("\x1b\0\x7f", 3)), "\\x1b\\x00\\x7f");
+  EXPECT_EQ(xml_text("\xff é"), "\\xff é");
+  EXPECT_EQ(xml_text("\xef\xbf\xbf"), "\\uFFFF");
+}
+
+TEST(GateGithub, escapes_what_would_end_a_command) {
+  EXPECT_EQ(github_message("100 %\r\nnext: a, b"), "100 %25%0D%0Anext: a, b");
+  EXPECT_EQ(github_message("\x1b[1m \xff"), "\\x1b[1m \\xff");
+  EXPECT_EQ(github_property("100 %\na: b, c"), "100 %25%0Aa%3A b%2C c");
+}
+
+TEST(GateGithub, never_more_annotations_than_are_shown) {
+  GateDocument gate = example_gate();
+  gate.budgets.clear();
+  for (int i = 0; i < 25; ++i) {
+    gate.budgets.push_back(example_result("b" + std::to_string(i), FigureKind::quantile,
+                                          "row_" + std::to_string(i), "node", "total"));
+    gate.budgets.back().verdict = i < 14 ? report::Verdict::unmeasured : report::Verdict::inconclusive;
+  }
+  const std::string text = gate_annotations(gate);
+  const auto lines = text::split(text, '\n');
+  const auto starting = [&](const std::string& start) {
+    return std::ranges::count_if(lines, [&](const std::string& line) { return line.starts_with(start); });
+  };
+  EXPECT_EQ(starting("::error "), 10);
+  EXPECT_EQ(starting("::warning "), 10);
+  EXPECT_THAT(lines.at(9), StartsWith("::error title=5 more budgets::row_9 on node"));
+  EXPECT_THAT(lines.at(9), HasSubstr("row_13 on node"));
+}
+
+TEST(GateGithub, a_gate_that_passed_says_nothing) {
+  GateDocument gate = example_gate();
+  std::erase_if(gate.budgets, [](const BudgetResult& r) { return r.verdict != report::Verdict::pass; });
+  EXPECT_EQ(gate_annotations(gate), "");
+}
+
+}  // namespace
+}  // namespace tare::verdict
