@@ -4,9 +4,7 @@
 //
 // One sidecar and one virtual machine serve all samples of a row. TARE_TRACE=1 has the sidecar record its stages.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,7 +16,6 @@ import { nanoseconds, now } from "./operation.mjs";
 import { PROTOCOL, Refusal, checkProtocol, sampler, serve } from "./protocol.mjs";
 import { ROWS, isRow, ownFacts, param, sampleRow, turn } from "./spawn_rows.mjs";
 
-const CLOSE_LIMIT_MS = 300; // then by force: a driver has 2 s to leave, on a busy machine too
 const FACTS_WINDOW_MS = 100;
 const FACTS_LIMIT_MS = 3000;
 
@@ -77,12 +74,12 @@ class Lane {
   }
 
   async #awaken() {
-    if (this.#machine?.ended) await this.#machine.gone();
+    if (this.#machine?.ended) await this.#machine.close();
     if (this.#machine === undefined || this.#machine.ended) this.#machine = this.newMachine();
   }
 
   async #boot(dir, timeoutMs) {
-    if (this.#machine?.usable) await this.#machine.close(CLOSE_LIMIT_MS); // it mounts another folder
+    if (this.#machine?.usable) await this.#machine.close(); // it mounts another folder
     await this.#awaken();
     const machine = this.#machine;
     const boot = async () => {
@@ -155,7 +152,8 @@ class Lane {
 
   /** Ends what runs, whatever it is in the middle of. */
   async close() {
-    await Promise.all([...this.#machines].map((machine) => machine.close(CLOSE_LIMIT_MS)));
+    await Promise.all([...this.#machines].map((machine) => machine.close()));
+    await this.#machine?.close(); // it may have died before: its files
     this.#machine = undefined;
   }
 }
@@ -166,17 +164,13 @@ const sdk = await loadSdk(folder ?? "").catch((error) => {
   process.exit(1);
 });
 
-// What the sidecar keeps in the temporary folder stays there when it is killed.
-const scratch = mkdtempSync(join(tmpdir(), "tare-agentos-"));
-process.env.TMPDIR = scratch;
-process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("unhandledRejection", (error) => process.stderr.write(`agentos driver: ${error?.message ?? error}\n`));
 quietLog();
 for (const [signal, number] of [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]]) {
-  process.on(signal, () => void lane.close().finally(() => process.exit(128 + number)));
+  process.on(signal, () => void leave().finally(() => process.exit(128 + number)));
 }
 
-const stages = process.env.TARE_TRACE === "1" ? new Stages(scratch) : undefined;
+const stages = process.env.TARE_TRACE === "1" ? new Stages() : undefined;
 const lane = new Lane(sdk, stages);
 const unavailable = unavailableRows(sdk.version);
 const rows = [...ROWS, ...LIFECYCLE_ROWS].filter((row) => !(row in unavailable));
@@ -207,4 +201,10 @@ const sample = sampler((row, params) => {
   return lane.sample(row, params);
 });
 
-serve({ hello, sample, stages: reportStages }, () => lane.close());
+/** Leaves nothing, at once: the sidecar's own way to end takes seconds when a guest has a timer. */
+async function leave() {
+  await lane.close();
+  stages?.clean();
+}
+
+serve({ hello, sample, stages: reportStages }, leave);

@@ -46,9 +46,9 @@ async function onFreshMachine(newMachine, timeoutMs, steps) {
     Object.assign(sample, { outcome: error.outcome ?? "failed", error: String(error.message).split("\n")[0] });
     sample.ns = {};
   } finally {
-    machine.kill();
+    sample.ns.total ??= nanoseconds(started, now());
+    await machine.close();
   }
-  sample.ns.total ??= nanoseconds(started, now());
   return sample;
 }
 

@@ -1,6 +1,7 @@
 // What the sidecar records about its own stages. Only for a run that traces: it rewrites a file at every record.
 
-import { readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,12 +50,13 @@ function add(sum, stages) {
 }
 
 export class Stages {
+  #folder = mkdtempSync(join(tmpdir(), "tare-stages-"));
   #files;
   #before = {};
 
-  /** Has every sidecar that is started from now on record its stages in files of this folder. */
-  constructor(folder) {
-    this.#files = KINDS.map((kind) => join(folder, `${kind.toLowerCase()}.txt`));
+  /** Has every sidecar that is started from now on record its stages. */
+  constructor() {
+    this.#files = KINDS.map((kind) => join(this.#folder, `${kind.toLowerCase()}.txt`));
     KINDS.forEach((kind, i) => {
       process.env[`AGENTOS_${kind}_PHASES`] = "1";
       process.env[`AGENTOS_${kind}_PHASES_FILE`] = this.#files[i];
@@ -85,6 +87,11 @@ export class Stages {
   retire() {
     add(this.#before, this.#read());
     for (const file of this.#files) rmSync(file, { force: true });
+  }
+
+  /** Takes away the files. */
+  clean() {
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** The figures since the first sidecar started, and why others are absent. What is still being recorded is waited for. */

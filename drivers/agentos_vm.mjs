@@ -3,7 +3,10 @@
 // The SDK's wait() gives a number and nothing else: 0 for a process that vanished, 1 for one that was refused, 1 when
 // the sidecar died. So the driver listens to what the sidecar itself says: its exit events, and its answers to starts.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { now } from "./operation.mjs";
@@ -12,6 +15,7 @@ import { alive, kill, processes, tree } from "./processes.mjs";
 const GUEST_FOLDER = "/tare"; // where the host's folder is mounted; its own path fails below other folders
 const REFUSALS = /\b(ENFILE|EMFILE|EAGAIN|ENOMEM|ERR_RESOURCE)/;
 const EXIT_EVENT_GRACE_MS = 1000;
+const LEAVE_LIMIT_MS = 500;
 const ALLOW_ALL = { fs: "allow", network: "allow", childProcess: "allow", process: "allow", env: "allow" };
 
 /** Resolves to what `promise` gives, or to undefined after `ms`. Rejects as it does. */
@@ -33,6 +37,7 @@ export class Machine {
   #child;
   #vm;
   #dir;
+  #scratch = mkdtempSync(join(tmpdir(), "tare-agentos-"));
   #exits = new Map();
   #rejected = new Map();
   #end;
@@ -40,7 +45,7 @@ export class Machine {
   /** Starts a sidecar, without a virtual machine. */
   constructor(sdk) {
     this.#sdk = sdk;
-    this.#sidecar = sdk.SidecarProcess.spawn();
+    this.#sidecar = this.#spawn();
     this.#child = this.#sidecar.protocolClient.child;
     /** Resolves to {outcome, error} when the sidecar has left, for whatever reason. */
     this.left = new Promise((resolve) => {
@@ -55,6 +60,18 @@ export class Machine {
       if (payload.type === "process_exited") this.#exits.set(payload.process_id, payload.exit_code);
     });
     this.#listenToStarts();
+  }
+
+  /** A sidecar keeps some 400 files in the temporary folder, and leaves them there when it is killed: it gets its own. */
+  #spawn() {
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = this.#scratch;
+    try {
+      return this.#sdk.SidecarProcess.spawn();
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
   }
 
   /** The sidecar's process id. */
@@ -157,7 +174,8 @@ export class Machine {
 
     Object.assign(result, how);
     if (result.outcome === "ok") await this.#account(guests, result);
-    if (result.outcome === "timeout" || thrown !== undefined) this.kill();
+    if (result.outcome === "failed") Object.assign(result, await within(LEAVE_LIMIT_MS, this.left)); // is it dead?
+    if (result.outcome === "failed" || result.outcome === "timeout") this.kill();
     if (options.onStdout !== undefined) result.output = Buffer.concat(chunks).toString("utf8");
     return result;
   }
@@ -173,7 +191,7 @@ export class Machine {
         result.exitCode = ending.exitCode;
       }
     }
-    if (this.#end !== undefined && result.exits < guests.length) Object.assign(result, await this.left);
+    if (this.#end !== undefined && result.exits < guests.length) result.outcome = "failed";
   }
 
   /** The sidecar and all below it. */
@@ -233,16 +251,16 @@ export class Machine {
     return alive(pids);
   }
 
-  /** Ends it, by force what does not leave within the time. */
-  async close(limitMs) {
-    await this.dispose(limitMs);
+  /** Kills the sidecar and all below it, waits until it has left, and takes away its files. */
+  async close() {
     this.kill();
-    await this.gone();
+    await within(LEAVE_LIMIT_MS, this.left);
+    this.clean();
   }
 
-  /** Waits until a sidecar that was killed has left. */
-  async gone() {
-    await within(500, this.left);
+  /** Takes away its files; for the very end. */
+  clean() {
+    rmSync(this.#scratch, { recursive: true, force: true });
   }
 
   /** Kills the sidecar and all below it. */
