@@ -261,13 +261,13 @@ void ComparisonReport::verdicts() {
 }
 
 void ComparisonReport::sides() {
-  say("base", side_text(document_.base));
+  say("base", run_text(document_.base));
   say("", document_.base.host);
 }
 
 void ComparisonReport::one(const Comparison& comparison) {
   if (document_.comparisons.size() > 1) blank_line();
-  say("new", side_text(comparison.now));
+  say("new", run_text(comparison.now));
   if (comparison.now.host != document_.base.host) say("", comparison.now.host);
   if (comparison.paired) say("", "both lanes are of one run: compared round by round");
   say_each("!", warnings(comparison), Tone::warn);

@@ -169,7 +169,7 @@ std::string detectable_text(const Entry& entry) {
   return entry.minimum_detectable ? percent(*entry.minimum_detectable) : std::string();
 }
 
-std::string side_text(const Side& side) {
+std::string run_text(const Side& side) {
   std::string when = side.started_at;
   // 2026-01-31T12:00:00.000Z, to the minute.
   if (when.size() >= 20 && when[10] == 'T' && when.ends_with('Z'))
@@ -203,19 +203,22 @@ std::vector<std::string> how_lines(const ComparisonDocument& document) {
   std::set<std::string> methods;
   bool calibrated = true;
   bool any = false;
+  bool detectable = false;
   for (const Comparison& comparison : document.comparisons) {
     for (const Entry& entry : comparison.entries) {
       if (!entry.method.empty()) methods.insert(entry.method);
       any = any || entry.ratio;
+      detectable = detectable || entry.minimum_detectable;
       calibrated = calibrated && (!entry.ratio || entry.minimum_detectable);
     }
   }
   if (!any) return {};
   const std::string tolerance = percent(document.tolerance);
   std::vector<std::string> lines;
-  lines.push_back(
+  lines.push_back(fmt::format(
       "ratio = new ÷ base · n = processes × samples of each, or pairs of rounds · δ = Cliff's, above 0 where "
-      "new is larger · detectable = by how much equal lanes differ here");
+      "new is larger{}",
+      detectable ? " · detectable = by how much equal lanes differ here" : ""));
   lines.push_back(fmt::format(
       "worse, better: all of the interval is beyond {}, p is at most {:g} after Holm's correction "
       "over all figures, and equal lanes differ less · same: all of it is within {} · "

@@ -56,7 +56,7 @@ std::string p_text(const Entry& entry);           ///< adjusted by Holm: "0.013"
 std::string detectable_text(const Entry& entry);  ///< "1.2 %"; "" when unknown
 
 /// "old.json · 2026-01-31 12:00 UTC · tare 0.1.0 · cut short"; the host is left to the caller.
-std::string side_text(const Side& side);
+std::string run_text(const Side& side);
 
 /// "kernel: 6.1.0 → 6.2.0"
 std::string difference_text(const Difference& difference);
