@@ -88,7 +88,8 @@ class Lane {
       if (this.#stages === undefined) await machine.start(["-e", "process.exit(0)"], {}).wait();
       return { outcome: "ok" };
     };
-    const late = sleep(timeoutMs, { outcome: "timeout", error: `no virtual machine after ${timeoutMs} ms` }, { ref: false });
+    const error = `no virtual machine after ${timeoutMs} ms`;
+    const late = sleep(timeoutMs, { outcome: "timeout", error }, { ref: false });
     const how = await Promise.race([boot(), machine.left, late]).catch((error) => {
       return { outcome: "failed", error: `cannot create a virtual machine: ${String(error.message).split("\n")[0]}` };
     });
@@ -160,7 +161,8 @@ class Lane {
 
 const [folder] = process.argv.slice(2);
 const sdk = await loadSdk(folder ?? "").catch((error) => {
-  process.stderr.write(`agentos driver: ${folder === undefined ? "name the folder that holds node_modules" : error.message}\n`);
+  const why = folder === undefined ? "name the folder that holds node_modules" : error.message;
+  process.stderr.write(`agentos driver: ${why}\n`);
   process.exit(1);
 });
 

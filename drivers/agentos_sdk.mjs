@@ -33,7 +33,8 @@ function installedVersion(folder) {
 }
 
 /**
- * The SDK of a folder that holds node_modules: {version, engine, SidecarProcess, NodeRuntime, createInMemoryFileSystem}.
+ * The SDK of a folder that holds node_modules:
+ * {version, engine, SidecarProcess, NodeRuntime, createInMemoryFileSystem}.
  * Throws an Error of one line when it is missing, damaged or of another version than the pinned one.
  */
 export async function loadSdk(folder) {
@@ -48,7 +49,9 @@ export async function loadSdk(folder) {
     const [core, test, binary] = await Promise.all(["index.js", "test-runtime.js", "binary.js"].map(load));
     if (!existsSync(binary.resolvePublishedSidecarBinary())) throw new Error("there is no sidecar binary");
     const { SidecarProcess, NodeRuntime } = core;
-    return { version, engine: ENGINE, SidecarProcess, NodeRuntime, createInMemoryFileSystem: test.createInMemoryFileSystem };
+    const { SidecarProcess, NodeRuntime } = core;
+    const { createInMemoryFileSystem } = test;
+    return { version, engine: ENGINE, SidecarProcess, NodeRuntime, createInMemoryFileSystem };
   } catch (error) {
     const why = String(error?.message ?? error).split("\n")[0];
     throw new Error(`agentOS ${version} in ${folder} cannot be loaded (${why}); ${HINT}`);

@@ -94,7 +94,7 @@ export class Stages {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The figures since the first sidecar started, and why others are absent. What is still being recorded is waited for. */
+  /** The figures since the first sidecar started, and why others are absent. Waits for what is still being recorded. */
   async report() {
     let text = this.#text();
     for (let waited = 0; waited < SETTLE_LIMIT_MS; waited += SETTLE_MS) {
@@ -105,7 +105,8 @@ export class Stages {
     }
     const stages = add(add({}, this.#before), this.#read());
     const names = Object.keys(stages);
-    const has = (name) => (name.endsWith("*") ? names.some((known) => known.startsWith(name.slice(0, -1))) : name in stages);
+    const matches = (name, known) => (name.endsWith("*") ? known.startsWith(name.slice(0, -1)) : known === name);
+    const has = (name) => names.some((known) => matches(name, known));
     const missing = EXPECTED.filter((name) => !has(name));
     return { stages, absent: Object.fromEntries(missing.map((name) => [name, REASONS[name] ?? NOT_YET])) };
   }

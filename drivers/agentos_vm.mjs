@@ -62,7 +62,7 @@ export class Machine {
     this.#listenToStarts();
   }
 
-  /** A sidecar keeps some 400 files in the temporary folder, and leaves them there when it is killed: it gets its own. */
+  /** A sidecar keeps some 400 files in the temporary folder, and leaves them when it is killed: it gets its own. */
   #spawn() {
     const before = process.env.TMPDIR;
     process.env.TMPDIR = this.#scratch;
@@ -145,8 +145,8 @@ export class Machine {
   }
 
   /**
-   * One timed operation: options and result are those of `run` in operation.mjs. leftMs: what is left of timeoutMs, when
-   * the machine had to be made first.
+   * One timed operation: options and result are those of `run` in operation.mjs. leftMs: what is left of timeoutMs,
+   * when the machine had to be made first.
    */
   async run({ args, cwd, count = 1, timeoutMs, leftMs = timeoutMs, input, capture = false }) {
     const result = { exits: 0, nonZero: 0, outcome: "ok" };

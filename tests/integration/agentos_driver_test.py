@@ -7,8 +7,9 @@ import subprocess
 import harness
 
 DRIVER = harness.ROOT / "drivers" / "agentos.mjs"
-SDK = "node_modules/@rivet-dev/agentos-runtime-core"
-PINNED = json.loads((harness.ROOT / "packages/agentos/package.json").read_text())["dependencies"]["@rivet-dev/agentos-runtime-core"]
+NAME = "@rivet-dev/agentos-runtime-core"
+SDK = f"node_modules/{NAME}"
+PINNED = json.loads((harness.ROOT / "packages/agentos/package.json").read_text())["dependencies"][NAME]
 
 
 class AgentosDriver(harness.TareTest):
@@ -105,8 +106,9 @@ class AgentosDriver(harness.TareTest):
 
     def test_the_end_of_stdin_ends_a_sample_that_is_under_way(self):
         for row in ["node_exit_1", "cold_start"]:
-            driver = subprocess.Popen([self.node, str(DRIVER), str(self.folder)], text=True, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment(FAKE_AGENTOS="never_boots"))
+            driver = subprocess.Popen(
+                [self.node, str(DRIVER), str(self.folder)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, env=self.environment(FAKE_AGENTOS="never_boots"))
             driver.stdin.write(json.dumps({"id": 0, "op": "sample", "row": row, "params": {"timeoutMs": 60000}}) + "\n")
             driver.communicate(timeout=30)
             self.assertEqual(driver.returncode, 0)
