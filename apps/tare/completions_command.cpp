@@ -56,7 +56,7 @@ std::string bash(const CLI::App& root) {
       "    case $word in -*) ;; *) [ ${{#path}} -gt 0 ] && path=\"$path $word\" || path=$word ;; esac\n"
       "  done\n"
       "  case ${{COMP_WORDS[COMP_CWORD-1]}} in\n"
-      "    --output|--markdown|--resume|--node) COMPREPLY=($(compgen -f -- "
+      "    --output|--markdown|--resume|--node|--budgets|--baseline|--junit) COMPREPLY=($(compgen -f -- "
       "\"${{COMP_WORDS[COMP_CWORD]}}\")); return ;;\n"
       "  esac\n"
       "  case $path in\n{}  esac\n"
