@@ -49,7 +49,6 @@ export async function loadSdk(folder) {
     const [core, test, binary] = await Promise.all(["index.js", "test-runtime.js", "binary.js"].map(load));
     if (!existsSync(binary.resolvePublishedSidecarBinary())) throw new Error("there is no sidecar binary");
     const { SidecarProcess, NodeRuntime } = core;
-    const { SidecarProcess, NodeRuntime } = core;
     const { createInMemoryFileSystem } = test;
     return { version, engine: ENGINE, SidecarProcess, NodeRuntime, createInMemoryFileSystem };
   } catch (error) {
