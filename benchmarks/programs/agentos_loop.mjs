@@ -4,7 +4,10 @@
 //
 // For every line on stdin one guest is started and waited for; its nanoseconds are printed as one line.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import process from "node:process";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -13,6 +16,7 @@ const dist = join(resolve(folder), "node_modules/@rivet-dev/agentos-runtime-core
 const { NodeRuntime, SidecarProcess } = await import(pathToFileURL(join(dist, "index.js")));
 const { createInMemoryFileSystem } = await import(pathToFileURL(join(dist, "test-runtime.js")));
 
+const scratch = (process.env.TMPDIR = mkdtempSync(join(tmpdir(), "agentos-loop-"))); // a killed sidecar leaves files
 const sidecar = SidecarProcess.spawn();
 const vm = await NodeRuntime.create({
   filesystem: createInMemoryFileSystem(),
@@ -32,4 +36,6 @@ for await (const _ of createInterface({ input: process.stdin })) {
   if (left === 0) break;
 }
 sidecar.protocolClient.child.kill("SIGKILL"); // its own way can take seconds
+await new Promise((resolve) => sidecar.protocolClient.child.once("exit", resolve));
+rmSync(scratch, { recursive: true, force: true });
 process.exit(0);
