@@ -12,6 +12,7 @@
 #include "lab/report/bench_table.hpp"
 #include "lab/report/markdown.hpp"
 #include "lab/report/progress.hpp"
+#include "outputs.hpp"
 
 namespace tare::cli {
 namespace {
@@ -25,24 +26,6 @@ std::optional<std::string> environment(std::string_view name) {
 std::string interrupted_line(const spawn::Result& result, const std::filesystem::path& output) {
   return fmt::format("tare: interrupted {}; {} holds what was measured, `tare spawn --resume {}` goes on\n",
                      result.position, output.string(), output.string());
-}
-
-/// Throws Error(usage) for a path that could not be written at the end, before anything is measured.
-void check_outputs(const std::filesystem::path& document, const std::optional<std::string>& markdown) {
-  std::error_code ignored;
-  const auto real = [&](const std::filesystem::path& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), ignored);
-  };
-  if (markdown &&
-      (real(document) == real(*markdown) || std::filesystem::equivalent(document, *markdown, ignored))) {
-    throw Error(ErrorCode::usage, fmt::format("--output and --markdown are the same file, {}", *markdown));
-  }
-  try {
-    file::check_writable(document);
-    if (markdown) file::check_writable(*markdown);
-  } catch (const Error& error) {
-    throw Error(ErrorCode::usage, error.what(), error.why());
-  }
 }
 
 }  // namespace
@@ -63,7 +46,9 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
     request.options = spawn::resolve(raw, environment);
   }
   const std::filesystem::path path = output.output.value_or(output.resume.value_or("out/run.json"));
-  check_outputs(path, output.markdown);
+  std::vector<NamedFile> files{{"--output", path}};
+  if (output.markdown) files.push_back({"--markdown", *output.markdown});
+  check_outputs(files, {});
   request.save = [&](const report::Document& document) { report::save(document, path); };
 
   const Interrupt interrupt;

@@ -21,6 +21,17 @@ void check_parallel(const Document& document, std::string_view source) {
   }
 }
 
+/// A run document of another version, another document of this program, or something else.
+Error other_schema(std::string_view source, std::string_view name) {
+  if (name.starts_with("tare.") && !name.starts_with("tare.run.")) {
+    return Error(ErrorCode::input, fmt::format("{} is not a run document", source),
+                 fmt::format("its schema is '{}'", name), "name a document that a run wrote");
+  }
+  return Error(ErrorCode::input, fmt::format("{} has schema '{}'", source, name),
+               fmt::format("this version reads '{}'", schema_name),
+               name.starts_with("tare.run.v") ? "use the version of tare that wrote it" : "");
+}
+
 }  // namespace
 
 const Row* find_row(const Document& document, std::string_view row, std::string_view target) {
@@ -41,12 +52,7 @@ Document from_json(std::string_view text, std::string_view source) {
     throw Error(ErrorCode::input, fmt::format("{} is not a run document", source), "it has no \"schema\"");
   }
   const std::string_view name = schema->get_string();
-  if (name != schema_name) {
-    const bool newer = name.starts_with("tare.run.v");
-    throw Error(ErrorCode::input, fmt::format("{} has schema '{}'", source, name),
-                fmt::format("this version reads '{}'", schema_name),
-                newer ? "use the version of tare that wrote it" : "");
-  }
+  if (name != schema_name) throw other_schema(source, name);
   auto document = json::read<Document>(value, source);
   check_parallel(document, source);
   return document;

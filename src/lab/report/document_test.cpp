@@ -89,6 +89,14 @@ TEST(Document, a_newer_schema_needs_a_newer_tare) {
             "tare: run.json has schema 'k6.summary' (this version reads 'tare.run.v1')");
 }
 
+TEST(Document, another_document_of_this_program_is_no_run) {
+  for (const std::string name : {"tare.comparison.v1", "tare.gate.v1"}) {
+    EXPECT_EQ(complaint("{\"schema\":\"" + name + "\"}"),
+              "tare: run.json is not a run document (its schema is '" + name +
+                  "'); name a document that a run wrote");
+  }
+}
+
 TEST(Document, arrays_of_a_metric_must_be_parallel) {
   EXPECT_EQ(complaint(with("\"round\": [0, 1, 2]", "\"round\": [0, 1]")),
             "tare: run.json: rows[0].metrics.spawn (samples, round, process, atMs, outcome and error differ "

@@ -66,8 +66,9 @@ std::string tally_text(const Tally& tally) {
 }
 
 Headline headline(const Comparison& comparison) {
-  std::vector<const Entry*> all;
-  for (const Entry& entry : comparison.entries) all.push_back(&entry);
+  const Reading reading = read_order(comparison);
+  std::vector<const Entry*> all = reading.main;
+  all.insert(all.end(), reading.changed.begin(), reading.changed.end());
   const Tally counts = tally(all);
   Headline out;
   out.text = all.empty() ? "nothing to compare: no row and lane is in both" : tally_text(counts);
@@ -102,10 +103,18 @@ Reading read_order(const Comparison& comparison) {
     const auto found = main.try_emplace(key(entry), entry.metric).first;
     if (entry.metric == "total") found->second = entry.metric;
   }
+  const auto leads = [&](const Entry& e) { return e.quantile == "p50" && e.metric == main[key(e)]; };
   Reading reading;
+  std::set<Key> lost;
   for (const Entry& entry : comparison.entries) {
-    const bool leads = entry.quantile == "p50" && entry.metric == main[key(entry)];
-    (leads ? reading.main : moved(entry.change) ? reading.changed : reading.rest).push_back(&entry);
+    if (!leads(entry)) continue;
+    reading.main.push_back(&entry);
+    if (entry.change == Change::missing) lost.insert(key(entry));
+  }
+  for (const Entry& entry : comparison.entries) {
+    if (leads(entry)) continue;
+    const bool gone = entry.change == Change::missing && !lost.contains(key(entry));
+    (moved(entry.change) || gone ? reading.changed : reading.rest).push_back(&entry);
   }
   return reading;
 }

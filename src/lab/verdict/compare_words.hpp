@@ -21,7 +21,7 @@ Tally tally(std::span<const Entry* const> entries);
 /// "2 worse, 1 better, 9 same": worst first, without those that did not happen; "" of nothing.
 std::string tally_text(const Tally& tally);
 
-/// A whole comparison in one clause, and how it looks.
+/// A whole comparison in one clause, and how it looks: counts of the figures that a table shows at once.
 struct Headline {
   std::string text;  ///< "2 worse, 1 better, 9 same; 1 row only in the base"
   report::Tone tone = report::Tone::plain;
@@ -33,9 +33,10 @@ report::Tone tone_of(const Entry& entry);
 
 /// Entries in reading order.
 struct Reading {
-  std::vector<const Entry*> main;     ///< one for each row and lane: p50 of "total", else of its first metric
-  std::vector<const Entry*> changed;  ///< other metrics and quantiles that are better or worse
-  std::vector<const Entry*> rest;     ///< all others
+  std::vector<const Entry*> main;  ///< one for each row and lane: p50 of "total", else of its first metric
+  /// Other metrics and quantiles that are better or worse, or missing although the row is there.
+  std::vector<const Entry*> changed;
+  std::vector<const Entry*> rest;  ///< all others
 };
 Reading read_order(const Comparison& comparison);
 

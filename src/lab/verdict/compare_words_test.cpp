@@ -43,7 +43,7 @@ std::vector<std::string> names(const std::vector<const Entry*>& entries) {
 TEST(CompareWords, the_headline_counts_worst_first_and_leaves_out_what_did_not_happen) {
   const Headline line = headline(example_comparison().comparisons.front());
   EXPECT_EQ(line.text,
-            "3 worse, 1 better, 2 same, 2 unclear, 1 missing; 1 row only in the base, 2 only in the new one");
+            "3 worse, 1 better, 1 same, 1 unclear, 1 missing; 1 row only in the base, 2 only in the new one");
   EXPECT_EQ(line.tone, Tone::bad);
   EXPECT_EQ(headline(of({entry("total", "p50", Change::same)})).text, "1 same");
 }
@@ -72,6 +72,17 @@ TEST(CompareWords, the_main_metric_leads_and_others_follow_only_when_they_change
   EXPECT_THAT(names(reading.main), ElementsAre("total p50"));
   EXPECT_THAT(names(reading.changed), ElementsAre("spawn p50", "total p95"));
   EXPECT_THAT(names(reading.rest), ElementsAre("spawn p95"));
+}
+
+TEST(CompareWords, a_metric_that_was_lost_is_shown_unless_its_whole_row_is_lost) {
+  const Comparison lost_metric =
+      of({entry("spawn", "p50", Change::missing), entry("total", "p50", Change::same)});
+  EXPECT_THAT(names(read_order(lost_metric).changed), ElementsAre("spawn p50"));
+  EXPECT_EQ(headline(lost_metric).text, "1 same, 1 missing");
+  const Comparison lost_row =
+      of({entry("spawn", "p50", Change::missing), entry("total", "p50", Change::missing)});
+  EXPECT_THAT(names(read_order(lost_row).rest), ElementsAre("spawn p50"));
+  EXPECT_EQ(headline(lost_row).text, "1 missing");
 }
 
 TEST(CompareWords, a_row_without_a_total_is_led_by_its_first_metric) {
