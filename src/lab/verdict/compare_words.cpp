@@ -224,10 +224,11 @@ std::vector<std::string> how_lines(const ComparisonDocument& document) {
   if (!any) return {};
   const std::string tolerance = percent(document.tolerance);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format(
-      "ratio = new ÷ base · n = processes × samples of each, or pairs of rounds · δ = Cliff's, above 0 where "
-      "new is larger{}",
-      detectable ? " · detectable = by how much equal lanes differ here" : ""));
+  lines.push_back(
+      fmt::format("ratio = new ÷ base over processes or rounds, not of the two figures beside it · n = "
+                  "processes × samples of each, or pairs of rounds · δ = Cliff's, above 0 where "
+                  "new is larger{}",
+                  detectable ? " · detectable = by how much equal lanes differ here" : ""));
   lines.push_back(fmt::format(
       "worse, better: all of the interval is beyond {}, p is at most {:g} after Holm's correction "
       "over all figures, and equal lanes differ less · same: all of it is within {} · "
