@@ -257,18 +257,22 @@ void Reader::read_limits() {
   }
 }
 
-/// A name that no other budget can have without being about the same figure.
+/// "total p50 of fanout_8 on node vs baseline"; a field that says "all" is left out.
 std::string made_id(const BudgetSpec& budget) {
   Names parts;
-  if (budget.kind == BudgetKind::tax) parts.push_back(budget.figure + " tax");
-  if (budget.kind == BudgetKind::counter) parts.push_back("counter " + budget.figure);
-  if (budget.kind == BudgetKind::resource || budget.kind == BudgetKind::outcome)
-    parts.push_back(budget.figure);
-  parts.push_back(budget.row);
-  parts.push_back(budget.target);
-  if (budget.has_metric()) parts.push_back(budget.metric + " " + budget.quantile);
+  if (budget.kind == BudgetKind::tax) parts.push_back(budget.figure + " tax,");
+  parts.push_back(budget.has_metric() ? budget.metric + " " + budget.quantile : budget.figure);
+  if (budget.row != "*") parts.push_back("of " + budget.row);
+  if (budget.target != "*") parts.push_back("on " + budget.target);
   if (budget.kind == BudgetKind::relative) parts.push_back("vs " + budget.versus);
   return text::join(parts, " ");
+}
+
+/// What two budgets must not share.
+std::string figure_of(const BudgetSpec& b) {
+  const Names parts{
+      std::to_string(static_cast<int>(b.kind)), b.row, b.target, b.metric, b.quantile, b.figure, b.versus};
+  return text::join(parts, std::string_view("\0", 1));
 }
 
 BudgetSpec Reader::read() {
@@ -293,8 +297,7 @@ void refuse_repetitions(const std::vector<BudgetSpec>& budgets, const std::vecto
     if (budget.id == "invariants")
       throw Error(ErrorCode::input, place + ": no budget can have the id 'invariants'",
                   "every gate has one of that name");
-    const std::string figure = fmt::format("{}\x1f{}", static_cast<int>(budget.kind), made_id(budget));
-    if (const auto [first, fresh] = figures.emplace(figure, budget.line); !fresh)
+    if (const auto [first, fresh] = figures.emplace(figure_of(budget), budget.line); !fresh)
       throw Error(ErrorCode::input, fmt::format("{}: a second budget for {}", place, made_id(budget)),
                   fmt::format("the first is in line {}", first->second), "keep one; it may have max and min");
     if (const auto [first, fresh] = ids.emplace(budget.id, budget.line); !fresh)

@@ -29,7 +29,7 @@ TEST(Budget, reads_what_is_written_and_has_the_documented_defaults) {
   const BudgetSpec bare = one("max = \"40 ms\"");
   EXPECT_EQ(bare.kind, BudgetKind::quantile);
   EXPECT_EQ(bare.row + bare.target + bare.metric + bare.quantile, "**totalp50");
-  EXPECT_EQ(bare.id, "* * total p50");
+  EXPECT_EQ(bare.id, "total p50");
   EXPECT_EQ(bare.unavailable, Unavailable::fail);
   const BudgetSpec full =
       one("id = 'a'\nrow = 'fanout_?'\ntarget = 'node'\nmetric = 'spawn*'\nquantile = 'p99'\nmin = '1 us'\n"
@@ -112,7 +112,7 @@ TEST(Budget, what_cannot_be_meant_is_refused_in_its_line) {
       {"[[budget]]\nid = 'invariants'\nmax = 1", "no budget can have the id 'invariants'"},
       {"[[budget]]\nid = 'a'\nmax = 1\n[[budget]]\nid = 'a'\nrow = 'b'\nmax = 1",
        "tare.toml:4:1: a second budget with the id 'a' (the first is in line 1)"},
-      {"[[budget]]\nmax = 1\n[[budget]]\nmax = 2", "tare.toml:3:1: a second budget for * * total p50"},
+      {"[[budget]]\nmax = 1\n[[budget]]\nmax = 2", "tare.toml:3:1: a second budget for total p50"},
       {"[[budget]]\nid = 'a'\nmax = 1\n[[budget]]\nid = 'b'\nmax = 1", "a second budget for"},
       {"\xff\xfe[\0", "it is UTF-16"},
       {"[[budget]]\nrow = '\xff'", "not TOML"},

@@ -104,6 +104,8 @@ class Gate {
     if (!run_.complete) note("the run is incomplete: nothing of it can pass");
     if (baseline_ != nullptr && !uses_baseline()) note("no budget is relative to the baseline");
     if (baseline_ != nullptr && uses_baseline()) {
+      if (baseline_->started_at == run_.started_at && same_machine_)
+        note("run and baseline are one and the same run");
       if (!baseline_->complete) note("the baseline is incomplete");
       if (!report::broken_invariants(*baseline_).empty()) note("invariants of the baseline are broken");
       if (!same_machine_)

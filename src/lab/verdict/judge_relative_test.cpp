@@ -100,8 +100,16 @@ TEST(RelativeBudget, one_tighter_than_the_machine_can_see_is_inconclusive) {
 TEST(RelativeBudget, without_a_calibration_a_note_says_what_one_would_tell) {
   const Document base = run(100, 1);
   const std::string budgets = "[[budget]]\nversus = 'baseline'\nmax_increase = '5 %'";
-  EXPECT_THAT(gate(budgets, base, &base).notes, testing::Contains(HasSubstr("`tare calibrate`")));
-  EXPECT_THAT(gate(budgets, base, &base, calibrated(0.01)).notes, testing::IsEmpty());
+  Document now = run(100, 2);
+  now.started_at = "2026-02-01T12:00:00Z";
+  EXPECT_THAT(gate(budgets, now, &base).notes, testing::ElementsAre(HasSubstr("`tare calibrate`")));
+  EXPECT_THAT(gate(budgets, now, &base, calibrated(0.01)).notes, testing::IsEmpty());
+}
+
+TEST(RelativeBudget, a_run_against_itself_is_noted) {
+  const Document base = run(100, 1);
+  EXPECT_THAT(gate("[[budget]]\nversus = 'baseline'\nmax_increase = '5 %'", base, &base).notes,
+              testing::Contains(HasSubstr("one and the same run")));
 }
 
 TEST(RelativeBudget, another_machine_is_inconclusive_unless_it_is_meant) {
