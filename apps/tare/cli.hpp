@@ -27,6 +27,7 @@ void add_spawn(CLI::App& app, Context& context);
 void add_all(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_gate(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
 void add_driver(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);

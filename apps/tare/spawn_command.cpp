@@ -12,6 +12,8 @@
 #include "lab/report/bench_table.hpp"
 #include "lab/report/markdown.hpp"
 #include "lab/report/progress.hpp"
+#include "lab/verdict/calibrate.hpp"
+#include "lab/verdict/calibration.hpp"
 #include "outputs.hpp"
 
 namespace tare::cli {
@@ -26,6 +28,16 @@ std::optional<std::string> environment(std::string_view name) {
 std::string interrupted_line(const spawn::Result& result, const std::filesystem::path& output) {
   return fmt::format("tare: interrupted {}; {} holds what was measured, `tare spawn --resume {}` goes on\n",
                      result.position, output.string(), output.string());
+}
+
+/// What `tare calibrate` found on this machine. A damaged cache does not cost a run that was measured.
+void attach_calibrations(report::Document& document) {
+  try {
+    verdict::attach_calibrations(document, verdict::calibrations_for(document, verdict::calibration_file()));
+  } catch (const Error& error) {
+    document.findings.push_back(
+        {report::FindingLevel::warn, {}, {}, fmt::format("{} ({})", error.what(), error.why())});
+  }
 }
 
 }  // namespace
@@ -53,8 +65,9 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
 
   const Interrupt interrupt;
   report::Progress progress(context.err, context.clock);
-  const spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
+  spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
   progress.finish();
+  attach_calibrations(result.document);
 
   // A file that cannot be written does not take the table away.
   std::optional<Error> unwritten;

@@ -10,9 +10,25 @@
 #include "lab/report/lane_tables.hpp"
 #include "lab/report/layout.hpp"
 #include "lab/report/provenance.hpp"
+#include "lab/report/trace_table.hpp"
 
 namespace tare::report {
 namespace {
+
+/// The metrics of a row but for its total, in the order of the life of a runtime where they are steps of it.
+std::vector<std::string> steps_in_order(const Row& row) {
+  static const std::vector<std::string> order = {"create",      "first_exec", "warm_exec",
+                                                 "dispose",     "idle",       "vm",
+                                                 "live_guests", "after_kill", "after_dispose"};
+  std::vector<std::string> names;
+  for (const std::string& name : order) {
+    if (row.metrics.contains(name)) names.push_back(name);
+  }
+  for (const auto& [name, metric] : row.metrics) {
+    if (name != "total" && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
 
 class Report {
  public:
@@ -30,6 +46,8 @@ class Report {
     } else {
       tables();
       floors();
+      phases();
+      stages();
       signs();
     }
     missing_lanes();
@@ -53,6 +71,8 @@ class Report {
   void tables();
   void floors();
   void signs();
+  void phases();
+  void stages();
   void missing_lanes();
   void findings();
   void verdicts();
@@ -70,6 +90,7 @@ class Report {
 void Report::head() {
   say("host", host_line(document_));
   say("plan", plan_line(document_));
+  say("detects", detectable_line(document_));
   if (!document_.complete) {
     say("partial", "the run was cut short; this is what was measured until then", Tone::warn);
   }
@@ -123,6 +144,37 @@ void Report::floors() {
         fmt::format("{}: {}, {}", target.id, text::join(parts, " · "), text::join(counts, ", ")));
     first = false;
   }
+}
+
+/// Rows that are a life in steps, as a cold start: the steps say more than their sum.
+void Report::phases() {
+  constexpr std::size_t many = 5;
+  bool first = true;
+  for (const Row& row : document_.rows) {
+    if (row.metrics.size() < many || !figures_.measured(row.row, row.target)) continue;
+    std::vector<std::string> parts;
+    for (const std::string& name : steps_in_order(row)) {
+      const measure::Summary& summary = row.metrics.at(name).summary;
+      parts.push_back(fmt::format("{} {}", name,
+                                  summary.p50 ? with_unit(*summary.p50, row.metrics.at(name).unit) : "n/a"));
+    }
+    say(first ? "steps" : "", fmt::format("{}, {}: {} (p50)", row.target, row.row, text::join(parts, " · ")));
+    first = false;
+  }
+}
+
+/// The stages of the first row that was traced; those of the others are in the Markdown report.
+void Report::stages() {
+  const std::vector<std::string> rows = traced_rows(document_);
+  if (rows.empty()) return;
+  constexpr std::size_t most = 12;
+  out_ += '\n' + lay_out(trace_table(document_, rows.front(), most), options_.width, options_.colour);
+  const std::string others =
+      rows.size() == 1 ? "" : fmt::format(", and those of {} other rows", rows.size() - 1);
+  out_ +=
+      flow(fmt::format("The heaviest, from a traced arm of its own. All{}: in the Markdown report.", others),
+           options_.width);
+  out_ += '\n';
 }
 
 void Report::signs() {

@@ -255,6 +255,27 @@ Document example_document(std::uint32_t rounds) {
        "the machine was moderate: load 1.4 on 2 processors before the run (quiet: up to 1)"},
       {FindingLevel::warn, "guest", "capture_2b", "every captured run waits ≥ 10 ms at exit (12 of 12)"},
       {FindingLevel::note, "guest", {}, "spawn returns before the work: its spawn phase is not compared"}};
+  Calibration calibration;
+  calibration.target = "node";
+  calibration.version = "v24.22.3";
+  calibration.row = "node_exit_1";
+  calibration.metric = "total";
+  calibration.quantile = "p50";
+  calibration.unit = "ms";
+  calibration.iterations = 20;
+  calibration.at = "2026-01-30T12:00:00Z";
+  calibration.first = {27.9, 28.1, 27.5, 28.4, 27.8, 28.0};
+  calibration.second = {28.0, 27.6, 27.9, 28.2, 28.3, 27.7};
+  document.calibrations = {calibration};
+  for (Row& row : document.rows) {
+    if (row.row != "node_exit_1" || row.target != "agentos") continue;
+    row.trace = Trace{20,
+                      2,
+                      {{"kernel_spawn_process", {20, 52'000, 2600, 4100}},
+                       {"process_exit_cleanup_wait_and_reap", {20, 18'500, 925, 1900}},
+                       {"process_register_and_lifecycle", {20, 240, 12, 31}}},
+                      {{"process_exit_cleanup", "only its parts are recorded"}}};
+  }
   document.guidance = {"wait until the load is below 1.0 and run again"};
   document.budgets = {{"node_exit_1.p50", "≤ 30 ms", 27.9, Verdict::pass, {}},
                       {"nested_8.p99", "≤ 200 ms", {}, Verdict::unmeasured, "no p99: n<100"}};

@@ -137,6 +137,11 @@ std::string n_text(const SampleCount& count) {
   return fmt::format("n={}/{}", text::count(count.ok), text::count(count.taken));
 }
 
+std::string with_unit(double value, std::string_view unit) {
+  if (unit == "bytes") return text::bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+  return fmt::format("{} {}", text::significant(value), unit);
+}
+
 Figure quantile_figure(const measure::Summary& summary, std::string_view quantile) {
   const auto& point = summary.*members(quantile).point;
   if (point) return {text::significant(*point), ""};

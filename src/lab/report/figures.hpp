@@ -76,6 +76,9 @@ SampleCount sample_count(const Row& row, const Metric& metric);
 /// "n=200", or "n=198/200" when some failed.
 std::string n_text(const SampleCount& count);
 
+/// A value in the unit of a metric, with the unit: "27.9 ms", "161 MB".
+std::string with_unit(double value, std::string_view unit);
+
 /// A quantile of a metric: "27.9", or "n/a (n<20)" as the reason. `quantile` is "p50", "p90", "p95" or "p99".
 Figure quantile_figure(const measure::Summary& summary, std::string_view quantile);
 Figure interval_figure(const measure::Summary& summary, std::string_view quantile);

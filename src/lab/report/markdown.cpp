@@ -10,6 +10,7 @@
 #include "lab/report/figures.hpp"
 #include "lab/report/lane_tables.hpp"
 #include "lab/report/provenance.hpp"
+#include "lab/report/trace_table.hpp"
 
 namespace tare::report {
 namespace {
@@ -58,6 +59,7 @@ class Markdown {
     list("Findings", finding_lines());
     list("Guidance", document_.guidance);
     budgets();
+    stages();
     invariants();
     method();
     place();
@@ -72,6 +74,7 @@ class Markdown {
   void list(std::string_view title, const std::vector<std::string>& items);
   std::vector<std::string> finding_lines() const;
   void budgets();
+  void stages();
   void invariants();
   void method();
   void place();
@@ -89,7 +92,8 @@ void Markdown::title() {
   const RunVerdict verdict = run_verdict(document_);
   out_ += fmt::format("# {}: {} – {}\n", markdown_text(bench_title(document_)), name_of(verdict.verdict),
                       markdown_text(verdict.text));
-  paragraph(markdown_text(host_line(document_)) + "  \n" + markdown_text(plan_line(document_)));
+  paragraph(markdown_text(host_line(document_)) + "  \n" + markdown_text(plan_line(document_)) +
+            "  \nDetects " + markdown_text(detectable_line(document_)));
   if (!document_.complete) paragraph("**The run was cut short.** This is what was measured until then.");
 }
 
@@ -194,6 +198,25 @@ void Markdown::budgets() {
     out_ += line_of({markdown_code(b.id), markdown_text(b.limit), markdown_text(b.reason.value_or("")),
                      b.measured ? text::significant(*b.measured) : "n/a", std::string(name_of(b.verdict))});
   }
+}
+
+void Markdown::stages() {
+  for (const std::string& row : traced_rows(document_)) {
+    const Table table = trace_table(document_, row, std::string::npos);
+    heading(markdown_text(table.title));
+    Cells heads{"stage"};
+    for (const Lanes& lane : table.lanes) {
+      for (const Column& column : lane.columns)
+        heads.push_back(markdown_text(lane.title + " " + column.head));
+    }
+    out_ += head_of(heads, 1);
+    for (const TableLine& line : table.lines) {
+      Cells cells{markdown_code(line.labels.front())};
+      for (const Cell& cell : line.cells) cells.push_back(cell.text);
+      out_ += line_of(cells);
+    }
+  }
+  list("Stages that are not counted", absent_stages(document_));
 }
 
 void Markdown::invariants() {

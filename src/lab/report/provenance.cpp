@@ -1,11 +1,14 @@
 #include "lab/report/provenance.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/measure/detectable.hpp"
 #include "lab/report/figures.hpp"
 
 namespace tare::report {
@@ -73,6 +76,40 @@ std::string plan_line(const Document& document) {
     if (processes && *processes > 1) line += fmt::format(" in each of {} processes", *processes);
   }
   return line + fmt::format(", interleaved, seed {}", document.seed);
+}
+
+std::string detectable_line(const Document& document) {
+  struct Range {
+    double low = 0;
+    double high = 0;
+    std::string low_row;
+    std::string high_row;
+  };
+  std::map<std::string, Range> ranges;
+  const auto processes = static_cast<std::uint64_t>(config_number(document, "processes").value_or(1));
+  for (const Calibration& entry : document.calibrations.value_or(std::vector<Calibration>())) {
+    if (entry.metric != "total" || entry.quantile != "p50") continue;
+    const auto effect =
+        measure::minimum_detectable(entry.first, entry.second, measure::Pairing::paired, processes);
+    if (!effect) continue;
+    const auto [at, is_new] = ranges.try_emplace(entry.target, Range{*effect, *effect, entry.row, entry.row});
+    Range& range = at->second;
+    if (*effect < range.low) std::tie(range.low, range.low_row) = std::tie(*effect, entry.row);
+    if (*effect > range.high) std::tie(range.high, range.high_row) = std::tie(*effect, entry.row);
+  }
+  if (ranges.empty())
+    return "unknown: `tare calibrate` finds out how small a change can be told from none here";
+  std::vector<std::string> parts;
+  for (const auto& [target, range] : ranges) {
+    const auto at = [](double effect, const std::string& row) {
+      return fmt::format("{} % ({})", text::significant(effect * 100), row);
+    };
+    parts.push_back(range.low_row == range.high_row
+                        ? fmt::format("{} {}", target, at(range.low, range.low_row))
+                        : fmt::format("{} {} to {}", target, at(range.low, range.low_row),
+                                      at(range.high, range.high_row)));
+  }
+  return "changes from " + text::join(parts, " · ");
 }
 
 std::vector<std::pair<std::string, std::string>> provenance(const Document& document) {

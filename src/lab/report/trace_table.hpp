@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/report/document.hpp"
+#include "lab/report/layout.hpp"
+
+/// What `--trace` saw: the stages of runtimes that count them.
+namespace tare::report {
+
+/// Rows of the document that were traced, in order of appearance.
+std::vector<std::string> traced_rows(const Document& document);
+
+/// One stage a line, calls and mean and largest time of each lane that was traced in this row; the stages
+/// that took most time in all come first, and only the first `most` of them..
+Table trace_table(const Document& document, std::string_view row, std::size_t most);
+
+/// "agentos has no process_exit_cleanup: why", each reason once.
+std::vector<std::string> absent_stages(const Document& document);
+
+}  // namespace tare::report
