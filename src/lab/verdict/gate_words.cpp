@@ -1,7 +1,5 @@
 #include "lab/verdict/gate_words.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -71,8 +69,11 @@ std::string sentence(const BudgetResult& result) {
 
 std::vector<const BudgetResult*> worst_first(const GateDocument& gate) {
   std::vector<const BudgetResult*> results;
-  for (const BudgetResult& result : gate.budgets) results.push_back(&result);
-  std::ranges::stable_sort(results, {}, [](const BudgetResult* r) { return severity(r->verdict); });
+  for (const Verdict verdict : {Verdict::fail, Verdict::unmeasured, Verdict::inconclusive, Verdict::pass}) {
+    for (const BudgetResult& result : gate.budgets) {
+      if (result.verdict == verdict) results.push_back(&result);
+    }
+  }
   return results;
 }
 
