@@ -24,7 +24,7 @@ constexpr const char* footer =
     "  tare spawn --targets native,node              what starting a process costs\n"
     "  tare spawn --target mine=driver:./my_driver   your own runtime beside them\n"
     "  tare compare base.json new.json               what changed, and how sure is it?\n"
-    "  tare gate --baseline base.json new.json        does the change keep the budgets of tare.toml?\n"
+    "  tare gate --baseline base.json new.json       does the change keep the budgets of tare.toml?\n"
     "  tare doctor                                   is this machine fit to measure on?\n"
     "\n"
     "Exit codes: 0 measured, all held · 1 a measurement or an invariant failed · 2 bad command line, "
