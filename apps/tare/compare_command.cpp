@@ -158,17 +158,11 @@ int compare(const Flags& flags, Context& context) {
   const std::string json = flags.json || flags.output ? json::pretty(result) : std::string();
   if (flags.output) outputs.write(*flags.output, json);
   if (flags.markdown) outputs.write(*flags.markdown, verdict::markdown(result));
-  // The table is the answer, unless stdout was asked to carry the document.
-  const report::TerminalFacts terminal = (flags.json ? context.err : context.out).facts();
-  const std::string table = verdict::render(
+  const report::TerminalFacts terminal = context.err.facts();
+  context.err.write(verdict::render(
       result, {terminal.width, terminal.colour,
-               flags.all ? verdict::Metrics::every : verdict::Metrics::changed, outputs.wrote()});
-  if (flags.json) {
-    context.err.write(table);
-    write_stdout(json);
-  } else {
-    write_stdout(table);
-  }
+               flags.all ? verdict::Metrics::every : verdict::Metrics::changed, outputs.wrote()}));
+  if (flags.json) write_stdout(json);
   outputs.finish();
   return exit_ok;
 }

@@ -68,15 +68,8 @@ void write(const verdict::GateDocument& gate, const GateFlags& flags, Context& c
   if (flags.output) outputs.write(*flags.output, json::pretty(gate));
   if (flags.markdown) outputs.write(*flags.markdown, verdict::gate_markdown(gate));
   if (flags.junit) outputs.write(*flags.junit, verdict::gate_junit(gate));
-  // The table is the answer, unless stdout was asked to carry something else.
-  const bool stdout_is_taken = flags.json || flags.github;
-  const report::TerminalFacts terminal = (stdout_is_taken ? context.err : context.out).facts();
-  const std::string table = verdict::gate_table(gate, terminal.width, terminal.colour);
-  if (stdout_is_taken) {
-    context.err.write(table);
-  } else {
-    write_stdout(table);
-  }
+  const report::TerminalFacts terminal = context.err.facts();
+  context.err.write(verdict::gate_table(gate, terminal.width, terminal.colour));
   if (flags.json) write_stdout(json::pretty(gate));
   if (flags.github) {
     write_stdout(verdict::gate_annotations(gate));

@@ -108,7 +108,8 @@ void add_spawn(CLI::App& app, Context& context) {
   spawn
       ->add_option(
           "--target", raw.extra_targets,
-          "One more target beside those of --targets: name=driver:COMMAND or name=cmd:COMMAND {script}")
+          "One more target beside those of --targets: name=driver:COMMAND, name=cmd:COMMAND {script}, or "
+          "name=copy:TARGET for one of them a second time")
       ->type_name("NAME=KIND:COMMAND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -60,8 +60,8 @@ class Compare(harness.TareTest):
         for base, new, change in [("a.json", "slow.json", "worse"), ("slow.json", "a.json", "better")]:
             result = self.tare("compare", base, new)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
-            self.assertRegex(result.stdout.splitlines()[0], rf"^verdict +\d+ {change}")
-            self.assertIn("exec_true", result.stdout)
+            self.assertRegex(result.stderr.splitlines()[0], rf"^verdict +\d+ {change}")
+            self.assertIn("exec_true", result.stderr)
 
     def test_two_lanes_of_one_run_are_paired(self):
         lanes = ["--target", "one=cmd:/bin/true", "--target", "two=cmd:/bin/true"]
@@ -85,9 +85,9 @@ class Compare(harness.TareTest):
         self.assertEqual(len(document["comparisons"]), 2)
         self.assertEqual(self.document("x/c.json"), document)
         self.assertTrue((self.folder / "x" / "c.md").read_text().startswith("# Comparison of 2 runs with `a.json`"))
-        table = self.tare("compare", "a.json", "b.json", "--all", "--output", "c.json").stdout
+        table = self.tare("compare", "a.json", "b.json", "--all", "--output", "c.json").stderr
         self.assertTrue(table.rstrip().endswith("wrote       c.json"), table)
-        narrow = self.tare("compare", "a.json", "b.json", env={"COLUMNS": "40"}).stdout
+        narrow = self.tare("compare", "a.json", "b.json", env={"COLUMNS": "40"}).stderr
         self.assertLessEqual(max(len(line) for line in narrow.splitlines()), 40, narrow)
         self.assertEqual(self.tare("compare", "a.json", "b.json", env={"COLUMNS": "1"}).returncode, 0)
 
@@ -205,7 +205,7 @@ class Compare(harness.TareTest):
     def test_a_stdout_that_takes_nothing_is_an_error(self):
         self.measure("a.json")
         self.scaled("b.json", "a.json", 1.01)
-        for arguments in [[], ["--json"]]:
+        for arguments in [["--json"], ["--json", "--all"]]:
             reader, writer = os.pipe()
             os.close(reader)
             process = self.start("compare", "a.json", "b.json", *arguments, "--output", "c.json", stdout=writer)

@@ -20,8 +20,9 @@ class Refusals(harness.TareTest):
             (["spawn", "--rows", "node_exit"], "did you mean 'node_exit_1'?"),
             (["spawn", "--targets", "nod"], "no target named 'nod'"),
             (["spawn", "--targets", "nod"], "did you mean 'node'?"),
-            (["spawn", "--targets", "agentos"], "target 'agentos' is unavailable"),
-            (["spawn", "--target", "x"], "--target must be name=driver:COMMAND or name=cmd:COMMAND"),
+            (["spawn", "--targets", "guest"], "target 'guest' is unavailable"),
+            (["spawn", "--target", "x=copy:nod"], "did you mean 'node'?"),
+            (["spawn", "--target", "x"], "--target must be name=driver:COMMAND, name=cmd:COMMAND or name=copy:TARGET"),
             (["spawn", "--target", "node=cmd:true"], "named twice"),
             (["spawn", "--targets", "sh", "--target", "x=cmd:/no/such/program"], "/no/such/program"),
             (["spawn", "--targets", "sh", "--target", "x=driver:/no/such/driver"], "/no/such/driver"),
@@ -51,6 +52,12 @@ class Refusals(harness.TareTest):
         line = self.refused("spawn", env={"XDG_CACHE_HOME": str(self.folder / "cache")})
         self.assertIn("node 24.22.3 is not installed", line)
         self.assertIn("`tare targets install node`", line)
+
+    def test_a_peer_that_is_not_installed_is_named_with_what_to_do(self):
+        for peer in ["agentos", "bun", "deno"]:
+            env = {"XDG_CACHE_HOME": str(self.folder / "cache"), "PATH": "/usr/bin:/bin"}
+            line = self.refused("spawn", "--targets", peer, env=env)
+            self.assertIn(f"{peer} is not installed; `tare targets install {peer}`", line)
 
     def test_resume_files(self):
         self.tare("spawn", "--targets", "sh", "--iterations", "2", "--warmup", "0", "--output", "good.json")
@@ -93,7 +100,8 @@ class Refusals(harness.TareTest):
         self.assertIn("another --iterations", self.refused("spawn", "--resume", "partial.json", "--iterations", "3"))
 
     def test_help_has_examples_and_goes_to_stdout(self):
-        for command in [[], ["spawn"], ["targets"], ["driver", "check"], ["doctor"], ["all"], ["completions"]]:
+        for command in [[], ["spawn"], ["targets"], ["driver", "check"], ["doctor"], ["all"], ["completions"],
+                        ["compare"], ["gate"], ["calibrate"]]:
             result = self.tare(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("Example", result.stdout)

@@ -44,6 +44,13 @@ void add(std::vector<report::Calibration>& out, const report::Calibration& names
   if (entry.first.size() >= fewest_calibration_processes) out.push_back(std::move(entry));
 }
 
+std::vector<std::string> total_first(const report::Row& row) {
+  std::vector<std::string> names;
+  for (const auto& [name, metric] : row.metrics) names.push_back(name);
+  std::ranges::stable_partition(names, [](const std::string& name) { return name == "total"; });
+  return names;
+}
+
 }  // namespace
 
 std::vector<report::Calibration> calibrate(const report::Document& document,
@@ -55,7 +62,8 @@ std::vector<report::Calibration> calibrate(const report::Document& document,
       if (row.target != pair.target || row.status != report::RowStatus::ok) continue;
       const report::Row* again = report::find_row(document, row.row, pair.again);
       if (again == nullptr || again->status != report::RowStatus::ok) continue;
-      for (const auto& [name, metric] : row.metrics) {
+      for (const std::string& name : total_first(row)) {
+        const report::Metric& metric = row.metrics.at(name);
         const auto twin = again->metrics.find(name);
         if (twin == again->metrics.end()) continue;
         report::Calibration names;

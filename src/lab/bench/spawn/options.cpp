@@ -69,8 +69,10 @@ std::vector<std::string> target_list(const RawOptions& raw) {
   }
   for (const std::string& extra : raw.extra_targets) {
     if (extra.find('=') == std::string::npos) {
-      throw Error(ErrorCode::usage,
-                  fmt::format("--target must be name=driver:COMMAND or name=cmd:COMMAND, got '{}'", extra));
+      throw Error(
+          ErrorCode::usage,
+          fmt::format("--target must be name=driver:COMMAND, name=cmd:COMMAND or name=copy:TARGET, got '{}'",
+                      extra));
     }
     targets.push_back(extra);
   }
