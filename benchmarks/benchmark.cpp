@@ -8,9 +8,16 @@
 namespace tare::benchmarks {
 
 const std::vector<Benchmark>& all_benchmarks() {
-  static const std::vector<Benchmark> all{spawn_native_overhead(), spawn_hyperfine_agreement(),
-                                          spawn_large_parent(),    lab_rss(),
-                                          lab_summary_10m(),       cli_help()};
+  static const std::vector<Benchmark> all{spawn_native_overhead(),
+                                          spawn_hyperfine_agreement(),
+                                          spawn_large_parent(),
+                                          spawn_agentos_driver_overhead(),
+                                          verdict_aa(),
+                                          verdict_power(),
+                                          verdict_compare_1m(),
+                                          lab_rss(),
+                                          lab_summary_10m(),
+                                          cli_help()};
   return all;
 }
 

@@ -23,7 +23,7 @@ struct Limit {
 enum class Judged {
   ratio,  ///< measured ÷ against, both out of one run and interleaved, so that load is in both
   time,   ///< measured; load makes it larger
-  size,   ///< measured; load is nothing to it
+  size,   ///< measured; load is nothing to it: memory, or how often a verdict is right
 };
 
 /// What a benchmark is, before it has run.
@@ -72,7 +72,8 @@ Result judge(const Bar& bar, const Measurement& measurement, const measure::Nois
 
 struct Benchmark {
   Bar bar;
-  /// Takes less than a minute. Throws Error: unavailable for a peer that is not there.
+  /// Takes less than a minute, or says here and in docs/performance.md why it does not. Throws Error:
+  /// unavailable for a peer that is not there.
   Measurement (*measure)();
 };
 
@@ -86,6 +87,10 @@ const std::vector<Benchmark>& all_benchmarks();
 Benchmark spawn_native_overhead();
 Benchmark spawn_hyperfine_agreement();
 Benchmark spawn_large_parent();
+Benchmark spawn_agentos_driver_overhead();
+Benchmark verdict_aa();
+Benchmark verdict_power();
+Benchmark verdict_compare_1m();
 Benchmark lab_rss();
 Benchmark lab_summary_10m();
 Benchmark cli_help();

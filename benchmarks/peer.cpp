@@ -4,11 +4,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "lab/driver/registry.hpp"
 
 namespace tare::benchmarks {
 namespace {
 
 constexpr auto answer_limit = std::chrono::seconds(30);
+constexpr auto leave_limit = std::chrono::seconds(3);
 
 process::SpawnOptions with_pipes(std::vector<std::string> argv) {
   process::SpawnOptions options;
@@ -23,6 +25,15 @@ Peer::Peer(std::vector<std::string> argv)
     : name_(std::filesystem::path(argv.at(0)).filename()),
       child_(process::spawn(with_pipes(std::move(argv)))),
       lines_(child_) {}
+
+Peer::~Peer() {
+  lines_.close_input();
+  try {
+    child_.wait_exit(SystemClock().now() + leave_limit);
+  } catch (const Error&) {
+    return;  // it cannot be waited for: then it is killed
+  }
+}
 
 std::string Peer::ask(std::string_view line) {
   const Instant deadline = SystemClock().now() + answer_limit;
@@ -44,6 +55,15 @@ std::string tare_path() {
 driver::DriverCommand spawner(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), spawner_path());
   return {"tare-spawner", std::move(arguments), {}, {}};
+}
+
+driver::Driver start_target(const std::string& name) {
+  driver::TargetSpec target = driver::parse_target(name, {});
+  if (target.unavailable) throw target.unavailable_error();
+  return driver::Driver({target.id,
+                         std::move(target.driver),
+                         {{driver::node_variable, driver::node_program({}).string()}},
+                         {}});
 }
 
 std::vector<driver::Sample> take(driver::Driver& driver, const std::string& row, std::int64_t iterations) {

@@ -14,10 +14,14 @@
 
 namespace tare::benchmarks {
 
-/// A helper program that answers a line with a line. Ends with this object.
+/// A helper program that answers a line with a line. Ends with this object: its input ends, and it is killed
+/// when it has not left soon after.
 class Peer {
  public:
   explicit Peer(std::vector<std::string> argv);
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
   /// The answer. Throws Error(failed) when there is none.
   std::string ask(std::string_view line);
 
@@ -36,6 +40,10 @@ std::string tare_path();
 
 /// tare-spawner with these arguments, driven as a run drives it.
 driver::DriverCommand spawner(std::vector<std::string> arguments);
+
+/// A driver of a built-in target, started as a run starts it. Throws Error(unavailable) when it is not
+/// installed.
+driver::Driver start_target(const std::string& name);
 
 /// Takes samples of a row and throws Error(failed) unless each ended with exit code 0.
 std::vector<driver::Sample> take(driver::Driver& driver, const std::string& row, std::int64_t iterations);

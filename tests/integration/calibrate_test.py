@@ -62,7 +62,7 @@ class Calibrate(harness.TareTest):
         self.assertIn("--processes must be at least 6 to calibrate, got 5", self.refused("calibrate", "--processes", 5))
         self.assertIn("did you mean 'node'?", self.refused("calibrate", "--targets", "nod"))
         self.assertIn("--iterations", self.refused("calibrate", "--iterations", 0))
-        self.assertIn("--output", self.refused("calibrate", "--output", "/proc/run.json"))
+        self.assertIn("cannot write /proc/run.json", self.refused("calibrate", "--output", "/proc/run.json"))
 
 
 if __name__ == "__main__":

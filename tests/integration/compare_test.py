@@ -59,7 +59,7 @@ class Compare(harness.TareTest):
         self.scaled("slow.json", "a.json", 3)
         for base, new, change in [("a.json", "slow.json", "worse"), ("slow.json", "a.json", "better")]:
             result = self.tare("compare", base, new)
-            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
             self.assertRegex(result.stderr.splitlines()[0], rf"^verdict +\d+ {change}")
             self.assertIn("exec_true", result.stderr)
 

@@ -14,46 +14,59 @@ namespace {
 
 struct Labelled {
   double value;
-  std::uint32_t process;
+  std::uint32_t group;
 };
 
-/// The samples of all processes from the largest down, so that a high quantile is found after few of them.
+/// Samples in groups that keep together, from the largest down: a high quantile is found after few of them,
+/// so no more are put in order than the labels so far asked for.
 class Pool {
  public:
-  Pool(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
-    for (const auto* side : {&a, &b}) {
-      for (const std::vector<double>& process : *side) {
-        for (const double value : process)
-          samples_.push_back({value, static_cast<std::uint32_t>(sizes_.size())});
-        sizes_.push_back(process.size());
-      }
-    }
-    std::ranges::sort(samples_, std::greater<>(), &Labelled::value);
+  /// `samples`: how many will be added.
+  Pool(double q, std::size_t samples) : q_(q) { samples_.reserve(samples); }
+
+  void add(std::span<const double> group) {
+    for (const double value : group) samples_.push_back({value, groups_});
+    ++groups_;
   }
 
-  /// |quantile of the chosen processes − quantile of the others|.
-  double difference(const std::vector<char>& chosen, double q) const {
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) size += chosen[i] != 0 ? sizes_[i] : 0;
+  /// |quantile of the chosen groups − quantile of the others|. `size`: of all chosen ones together.
+  double difference(const std::vector<char>& chosen, std::size_t size) {
     // How many samples of a side are at or above its quantile.
-    std::size_t find_chosen = size - quantile_index(size, q);
-    std::size_t find_other = samples_.size() - size - quantile_index(samples_.size() - size, q);
-    double chosen_quantile = 0;
-    double other_quantile = 0;
-    for (const Labelled& sample : samples_) {
-      if (chosen[sample.process] != 0) {
-        if (find_chosen > 0 && --find_chosen == 0) chosen_quantile = sample.value;
-      } else if (find_other > 0 && --find_other == 0) {
-        other_quantile = sample.value;
-      }
-      if (find_chosen == 0 && find_other == 0) break;
+    std::size_t find_chosen = size - quantile_index(size, q_);
+    std::size_t find_other = samples_.size() - size - quantile_index(samples_.size() - size, q_);
+    std::size_t seen = 0;
+    // Counting without a branch on the label, which no processor can foresee.
+    const auto next_is_chosen = [&]() -> std::size_t {
+      if (seen == sorted_) sort_more();
+      return chosen[samples_[seen++].group] != 0 ? 1 : 0;
+    };
+    while (find_chosen > 0 && find_other > 0) {
+      const std::size_t is_chosen = next_is_chosen();
+      find_chosen -= is_chosen;
+      find_other -= 1 - is_chosen;
     }
-    return std::abs(chosen_quantile - other_quantile);
+    const double larger = samples_[seen - 1].value;
+    while (find_chosen > 0) find_chosen -= next_is_chosen();
+    while (find_other > 0) find_other -= 1 - next_is_chosen();
+    return larger - samples_[seen - 1].value;
   }
 
  private:
+  /// A little more than two sides alike need, then four times as many each time.
+  void sort_more() {
+    const auto alike = static_cast<std::size_t>((1 - q_) * 1.25 * static_cast<double>(samples_.size())) + 64;
+    const std::size_t end = std::min(samples_.size(), sorted_ == 0 ? alike : 4 * sorted_);
+    const auto at = [&](std::size_t i) { return samples_.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (end < samples_.size())
+      std::ranges::nth_element(at(sorted_), at(end), samples_.end(), std::greater<>(), &Labelled::value);
+    std::ranges::sort(at(sorted_), at(end), std::greater<>(), &Labelled::value);
+    sorted_ = end;
+  }
+
+  double q_;
   std::vector<Labelled> samples_;
-  std::vector<std::size_t> sizes_;
+  std::uint32_t groups_ = 0;
+  std::size_t sorted_ = 0;  ///< so many of `samples_` are in their place
 };
 
 /// n over k, or one more than `limit` when it is larger than that.
@@ -75,12 +88,6 @@ bool has_empty(const std::vector<std::vector<double>>& side) {
   return side.empty() || std::ranges::any_of(side, [](const auto& process) { return process.empty(); });
 }
 
-double quantile_of(std::vector<double> values, double q) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(quantile_index(values.size(), q));
-  std::ranges::nth_element(values, at);
-  return *at;
-}
-
 }  // namespace
 
 std::optional<double> process_permutation_test(const std::vector<std::vector<double>>& a,
@@ -88,22 +95,34 @@ std::optional<double> process_permutation_test(const std::vector<std::vector<dou
                                                std::uint64_t seed, std::size_t permutations) {
   if (has_empty(a) || has_empty(b) || std::min(total_size(a), total_size(b)) < smallest_n(q))
     return std::nullopt;
-  const Pool pool(a, b);
-  std::vector<char> chosen(a.size() + b.size(), 0);
+  Pool pool(q, total_size(a) + total_size(b));
+  std::vector<std::size_t> sizes;
+  for (const auto* side : {&a, &b}) {
+    for (const std::vector<double>& process : *side) {
+      pool.add(process);
+      sizes.push_back(process.size());
+    }
+  }
+  std::vector<char> chosen(sizes.size(), 0);
   std::fill_n(chosen.begin(), a.size(), char{1});
-  const double observed = pool.difference(chosen, q);
+  const auto statistic = [&] {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) size += chosen[i] != 0 ? sizes[i] : 0;
+    return pool.difference(chosen, size);
+  };
+  const double observed = statistic();
   std::size_t hits = 0;
   if (const std::size_t all = choices(chosen.size(), a.size(), permutations); all <= permutations) {
     std::ranges::sort(chosen);
     do {
-      hits += pool.difference(chosen, q) >= observed;
+      hits += statistic() >= observed;
     } while (std::ranges::next_permutation(chosen).found);
     return static_cast<double>(hits) / static_cast<double>(all);
   }
   Random random(seed);
   for (std::size_t run = 0; run < permutations; ++run) {
     random.shuffle(std::span(chosen));
-    hits += pool.difference(chosen, q) >= observed;
+    hits += statistic() >= observed;
   }
   return static_cast<double>(hits + 1) / static_cast<double>(permutations + 1);
 }
@@ -115,17 +134,24 @@ std::optional<double> paired_permutation_test(std::span<const double> a, std::sp
                 fmt::format("{} and {} rounds", a.size(), b.size()));
   }
   if (a.size() < smallest_n(q)) return std::nullopt;
-  std::vector<double> first(a.begin(), a.end());
-  std::vector<double> second(b.begin(), b.end());
-  const auto statistic = [&] { return std::abs(quantile_of(first, q) - quantile_of(second, q)); };
-  const double observed = statistic();
+  // Each sample is a group; a pair is swapped by swapping the labels of its two.
+  Pool pool(q, 2 * a.size());
+  std::vector<char> first;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    pool.add(a.subspan(i, 1));
+    pool.add(b.subspan(i, 1));
+    first.insert(first.end(), {char{1}, char{0}});
+  }
+  const double observed = pool.difference(first, a.size());
   Random random(seed);
   std::size_t hits = 0;
   for (std::size_t run = 0; run < permutations; ++run) {
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      if (random.below(2) == 1) std::swap(first[i], second[i]);
+    for (std::size_t i = 0; i < first.size(); i += 2) {
+      const auto flip = static_cast<char>(random.below(2));
+      first[i] = static_cast<char>(first[i] ^ flip);
+      first[i + 1] = static_cast<char>(first[i + 1] ^ flip);
     }
-    hits += statistic() >= observed;
+    hits += pool.difference(first, a.size()) >= observed;
   }
   return static_cast<double>(hits + 1) / static_cast<double>(permutations + 1);
 }

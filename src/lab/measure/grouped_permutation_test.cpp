@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -5,12 +8,25 @@
 #include "base/error.hpp"
 #include "lab/measure/paired.hpp"
 #include "lab/measure/permutation.hpp"
+#include "lab/measure/quantile.hpp"
 #include "lab/measure/random.hpp"
 
 namespace tare::measure {
 namespace {
 
 using Processes = std::vector<std::vector<double>>;
+
+/// By sorting everything, as plainly as can be.
+double plain_quantile(std::vector<double> samples, double q) {
+  std::ranges::sort(samples);
+  return quantile_of_sorted(samples, q);
+}
+
+std::vector<double> uniform(std::size_t count, double from, Random& random) {
+  std::vector<double> samples(count);
+  for (double& sample : samples) sample = from + random.uniform();
+  return samples;
+}
 
 TEST(SignTest, exact_values) {
   // 2 · P(B(6, ½) = 6) = 2/64; zeros are left out.
@@ -30,6 +46,33 @@ TEST(ProcessPermutation, counts_every_relabelling_once) {
   // mirrored.
   EXPECT_DOUBLE_EQ(process_permutation_test({{1}, {2}, {3}, {4}}, {{6}, {7}, {8}, {9}}, 0.5, 1).value(),
                    6.0 / 70);
+}
+
+TEST(ProcessPermutation, agrees_with_sorting_each_relabelling_when_the_sides_lie_far_apart) {
+  // The quantile of the lower side is deep below all samples of the upper one.
+  for (const double shift : {0.0, 0.05, 5.0}) {
+    Random random(7);
+    Processes all;
+    for (std::size_t process = 0; process < 6; ++process)
+      all.push_back(uniform(100 + 10 * process, process < 3 ? 0 : shift, random));
+    const auto difference = [&](const std::vector<char>& chosen) {
+      std::vector<double> sides[2];
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        std::vector<double>& side = sides[static_cast<std::size_t>(chosen[i])];
+        side.insert(side.end(), all[i].begin(), all[i].end());
+      }
+      return std::abs(plain_quantile(sides[0], 0.95) - plain_quantile(sides[1], 0.95));
+    };
+    const double observed = difference({1, 1, 1, 0, 0, 0});
+    std::vector<char> chosen{0, 0, 0, 1, 1, 1};
+    int hits = 0;
+    do {
+      hits += difference(chosen) >= observed ? 1 : 0;
+    } while (std::ranges::next_permutation(chosen).found);
+    EXPECT_DOUBLE_EQ(
+        process_permutation_test({all[0], all[1], all[2]}, {all[3], all[4], all[5]}, 0.95, 1).value(),
+        hits / 20.0);
+  }
 }
 
 TEST(ProcessPermutation, many_samples_of_one_process_are_one_opinion) {
@@ -65,6 +108,26 @@ TEST(ProcessPermutation, needs_samples_that_carry_the_quantile) {
 
 TEST(ProcessPermutation, constant_samples_do_not_differ) {
   EXPECT_DOUBLE_EQ(process_permutation_test({{5}, {5}}, {{5}, {5}}, 0.5, 1).value(), 1);
+}
+
+TEST(PairedPermutation, agrees_with_sorting_each_relabelling) {
+  for (const double shift : {0.0, 0.02, 5.0}) {
+    Random random(9);
+    std::vector<double> a = uniform(150, 0, random);
+    std::vector<double> b = uniform(150, shift, random);
+    const double p = paired_permutation_test(a, b, 0.95, 1, 500).value();
+    const auto difference = [&] { return std::abs(plain_quantile(a, 0.95) - plain_quantile(b, 0.95)); };
+    const double observed = difference();
+    Random coins(1);
+    int hits = 0;
+    for (int run = 0; run < 500; ++run) {
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (coins.below(2) == 1) std::swap(a[i], b[i]);
+      }
+      hits += difference() >= observed ? 1 : 0;
+    }
+    EXPECT_DOUBLE_EQ(p, (hits + 1) / 501.0) << shift;
+  }
 }
 
 TEST(PairedPermutation, swaps_within_pairs_only) {

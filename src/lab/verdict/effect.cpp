@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -37,11 +38,24 @@ double quantile_of(std::vector<double> values, double q) {
 
 Processes by_process(const Series& series) {
   std::map<std::uint32_t, std::vector<double>> groups;
-  for (std::size_t i = 0; i < series.samples.size(); ++i)
-    groups[series.process[i]].push_back(series.samples[i]);
+  const auto at = [&](std::size_t i) { return series.samples.begin() + static_cast<std::ptrdiff_t>(i); };
+  // Samples of one process mostly stand together.
+  for (std::size_t start = 0, end = 0; start < series.samples.size(); start = end) {
+    while (end < series.samples.size() && series.process[end] == series.process[start]) ++end;
+    std::vector<double>& group = groups[series.process[start]];
+    group.insert(group.end(), at(start), at(end));
+  }
   Processes processes;
   for (auto& [process, samples] : groups) processes.push_back(std::move(samples));
   return processes;
+}
+
+std::size_t processes_of(const Series& series) {
+  std::set<std::uint32_t> processes;
+  for (std::size_t i = 0; i < series.process.size(); ++i) {
+    if (i == 0 || series.process[i] != series.process[i - 1]) processes.insert(series.process[i]);
+  }
+  return processes.size();
 }
 
 std::vector<double> quantiles_of(const Processes& processes, double q) {
@@ -173,7 +187,7 @@ void bare_change(Effect& effect) {
 
 void unpaired(Effect& effect, const Series& base, const Series& now, const Question& question) {
   const Processes a = by_process(base);
-  const Processes b = by_process(now);
+  Processes b = by_process(now);
   const double q = question.quantile;
   effect.pairs = std::min(a.size(), b.size());
   if (effect.pairs < fewest_processes) {
@@ -209,9 +223,8 @@ void unpaired(Effect& effect, const Series& base, const Series& now, const Quest
     effect.p = 1.0;
     return;
   }
-  Processes scaled = b;
-  for (std::vector<double>& samples : scaled) samples = divided(std::move(samples), *by);
-  effect.p = measure::process_permutation_test(a, scaled, q, question.seed,
+  for (std::vector<double>& samples : b) samples = divided(std::move(samples), *by);
+  effect.p = measure::process_permutation_test(a, b, q, question.seed,
                                                permutations_for(base.samples.size() + now.samples.size()));
 }
 
@@ -219,6 +232,9 @@ void unpaired(Effect& effect, const Series& base, const Series& now, const Quest
 
 Series series_of(const report::Metric& metric) {
   Series series{metric.unit, {}, {}, {}};
+  series.samples.reserve(metric.samples.size());
+  series.round.reserve(metric.samples.size());
+  series.process.reserve(metric.samples.size());
   for (std::size_t i = 0; i < metric.samples.size(); ++i) {
     if (!metric.samples[i] || metric.outcome[i] != report::Outcome::ok) continue;
     series.samples.push_back(*metric.samples[i]);
@@ -242,8 +258,8 @@ Effect effect_of(const Series& base, const Series& now, const Question& question
   Effect effect;
   effect.base_n = base.samples.size();
   effect.now_n = now.samples.size();
-  effect.base_processes = by_process(base).size();
-  effect.now_processes = by_process(now).size();
+  effect.base_processes = processes_of(base);
+  effect.now_processes = processes_of(now);
   if (base.samples.empty() || now.samples.empty()) {
     effect.reason = base.samples.empty() ? "the base has no good sample" : "no good sample";
     return effect;

@@ -27,6 +27,21 @@ inline double normal(measure::Random& random) {
   return radius * std::cos(2 * 3.14159265358979323846 * random.uniform());
 }
 
+/// One more good sample of a metric whose samples follow each other without a pause.
+inline void add_sample(report::Metric& metric, double value, std::uint32_t round, std::uint32_t process) {
+  metric.at_ms.push_back(metric.at_ms.empty() ? 0 : metric.at_ms.back() + value);
+  metric.samples.emplace_back(value);
+  metric.round.push_back(round);
+  metric.process.push_back(process);
+  metric.outcome.push_back(report::Outcome::ok);
+  metric.error.emplace_back();
+}
+
+/// What comes after `last` when neighbours have this correlation and all have the variance 1.
+inline double next_noise(double last, double lag1, measure::Random& random) {
+  return lag1 * last + std::sqrt(1 - lag1 * lag1) * normal(random);
+}
+
 inline report::Metric made_metric(const Scatter& scatter, std::uint32_t processes, std::uint32_t rounds,
                                   measure::Random& random) {
   report::Metric metric;
@@ -35,16 +50,37 @@ inline report::Metric made_metric(const Scatter& scatter, std::uint32_t processe
     const double level = scatter.offset * normal(random);
     double noise = normal(random);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      noise = scatter.lag1 * noise + std::sqrt(1 - scatter.lag1 * scatter.lag1) * normal(random);
-      metric.samples.emplace_back(scatter.median * std::exp(level + scatter.sigma * noise));
-      metric.round.push_back(process * rounds + round);
-      metric.process.push_back(process);
-      metric.at_ms.push_back(static_cast<double>(metric.at_ms.size()) * scatter.median);
-      metric.outcome.push_back(report::Outcome::ok);
-      metric.error.emplace_back();
+      noise = next_noise(noise, scatter.lag1, random);
+      add_sample(metric, scatter.median * std::exp(level + scatter.sigma * noise), process * rounds + round,
+                 process);
     }
   }
   return metric;
+}
+
+/// Two lanes that take turns.
+struct MadeLanes {
+  report::Metric base;
+  report::Metric now;
+};
+
+/// The same rounds on two lanes, a process each, of which `now` takes `ratio` times as long. Half of the
+/// variance of a sample is the machine's own at that time: both lanes have it, and it is correlated by `lag1`
+/// with that of the next round. The other half is each sample's own. So the logarithm of a sample scatters by
+/// `sigma`, and so does the logarithm of a round's ratio. The offset is not used.
+inline MadeLanes made_lanes(const Scatter& scatter, double ratio, std::uint32_t rounds,
+                            measure::Random& random) {
+  MadeLanes lanes;
+  lanes.base.unit = lanes.now.unit = "ms";
+  const double half = scatter.sigma * std::sqrt(0.5);
+  double machine = normal(random);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    machine = next_noise(machine, scatter.lag1, random);
+    const auto sample = [&](double median) { return median * std::exp(half * (machine + normal(random))); };
+    add_sample(lanes.base, sample(scatter.median), round, 0);
+    add_sample(lanes.now, sample(scatter.median * ratio), round, 0);
+  }
+  return lanes;
 }
 
 /// Brings the summary up to date, as a run would.
