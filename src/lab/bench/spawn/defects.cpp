@@ -21,7 +21,7 @@ std::vector<Defect> load_defects(const std::filesystem::path& path, std::string_
 }
 
 bool concerns(const Defect& defect, std::string_view row) {
-  return ::fnmatch(defect.row.c_str(), std::string(row).c_str(), 0) == 0;
+  return ::fnmatch(defect.row.c_str(), std::string(row).c_str(), FNM_EXTMATCH) == 0;
 }
 
 std::optional<std::string> why_unavailable(const std::vector<Defect>& defects, std::string_view row) {
@@ -47,9 +47,13 @@ std::string defect_counter(std::string_view check) {
 std::vector<report::Finding> defect_findings(const report::Document& document, const std::string& target,
                                              const std::vector<Defect>& defects) {
   std::vector<report::Finding> findings;
+  std::vector<std::pair<std::string, std::vector<std::string>>> seen;  // text, and the rows that it is about
   for (const Defect& defect : defects) {
     if (defect.effect == DefectEffect::unavailable) continue;  // the row itself says so
-    std::vector<std::string> rows;
+    auto same =
+        std::ranges::find(seen, defect.text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (same == seen.end()) same = seen.insert(seen.end(), {defect.text, {}});
+    std::vector<std::string>& rows = same->second;
     for (const report::Row& row : document.rows) {
       if (row.target != target || row.metrics.empty() || !concerns(defect, row.row)) continue;
       if (!defect.check) {
@@ -60,12 +64,14 @@ std::vector<report::Finding> defect_findings(const report::Document& document, c
       if (broken != row.counters.end() && broken->second > 0)
         rows.push_back(fmt::format("{} ({} times here)", row.row, broken->second));
     }
+  }
+  for (const auto& [text, rows] : seen) {
     if (rows.empty()) continue;
     findings.push_back(
         {report::FindingLevel::warn,
          target,
          {},
-         fmt::format("known defect of {} in {}: {}", defect.version, text::join(rows, ", "), defect.text)});
+         fmt::format("known defect of {} in {}: {}", defects.front().version, text::join(rows, ", "), text)});
   }
   return findings;
 }

@@ -22,7 +22,7 @@ BOOST_DEFINE_ENUM_CLASS(DefectEffect,
 
 struct Defect {
   std::string version;               ///< of the target for which it holds
-  std::string row;                   ///< with wildcards, as "capture_*"
+  std::string row;                   ///< with a shell's wildcards, as "capture_*" or "fanout_@(64|100)"
   std::optional<std::string> check;  ///< the one invariant that it breaks; null: none in particular
   std::string text;                  ///< one line for a reader
   DefectEffect effect = DefectEffect::note;

@@ -50,6 +50,24 @@ TEST(Defects, excuse_a_single_check) {
   EXPECT_THAT(excused_checks(known, "node_exit_1"), IsEmpty());
 }
 
+TEST(Defects, of_the_same_words_are_one_finding) {
+  report::Document document;
+  document.rows = {row("nested_8"), row("capture_2b")};
+  const auto findings = defect_findings(document, "peer",
+                                        {{"1.0", "capture_*", {}, "waits", DefectEffect::note},
+                                         {"1.0", "nested_8", {}, "waits", DefectEffect::note}});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text, "known defect of 1.0 in capture_2b, nested_8: waits");
+}
+
+TEST(Defects, can_name_a_range_of_rows) {
+  const Defect many{"1.0", "fanout_@(6[4-9]|[7-9][0-9]|[1-9][0-9][0-9]*)", {}, "refused", DefectEffect::note};
+  EXPECT_FALSE(concerns(many, "fanout_8"));
+  EXPECT_FALSE(concerns(many, "fanout_63"));
+  EXPECT_TRUE(concerns(many, "fanout_64"));
+  EXPECT_TRUE(concerns(many, "fanout_1000"));
+}
+
 TEST(Defects, are_findings_where_they_were_seen) {
   report::Document document;
   document.rows = {row("capture_2b", {{"defect_output_exact", 3}}), row("capture_256k"), row("fanout_8")};
