@@ -6,8 +6,8 @@
 #include "base/clock.hpp"
 #include "benchmark.hpp"
 #include "lab/driver/registry.hpp"
+#include "lab/gate/gate.hpp"
 #include "lab/measure/random.hpp"
-#include "lab/verdict/gate.hpp"
 #include "lab/verdict/samples.hpp"
 #include "peer.hpp"
 #include "simulation.hpp"
@@ -31,8 +31,8 @@ report::Row made(const std::string& target, measure::Random& random) {
 }
 
 /// The budget "no slower than the baseline", to the last digit.
-std::vector<verdict::BudgetSpec> no_slower() {
-  return verdict::parse_budgets("[[budget]]\nversus = 'baseline'\nmax_ratio = 1.0\n", "no slower");
+std::vector<gate::BudgetSpec> no_slower() {
+  return gate::parse_budgets("[[budget]]\nversus = 'baseline'\nmax_ratio = 1.0\n", "no slower");
 }
 
 /// A run and its baseline out of one distribution: neither may the gate fail nor the comparison see a change.
@@ -40,11 +40,10 @@ bool alarms_unpaired(std::size_t run) {
   measure::Random random(measure::mix(seed, run));
   const report::Document base = verdict::made_document({made("node", random)});
   const report::Document now = verdict::made_document({made("node", random)});
-  const verdict::GateDocument gate =
-      verdict::evaluate(no_slower(), {"new", {}, &now}, verdict::Source{"base", {}, &base}, {});
-  const bool failed = std::ranges::any_of(gate.budgets, [](const verdict::BudgetResult& result) {
-    return result.verdict == report::Verdict::fail;
-  });
+  const gate::GateDocument gate =
+      gate::evaluate(no_slower(), {"new", {}, &now}, verdict::Source{"base", {}, &base}, {});
+  const bool failed = std::ranges::any_of(
+      gate.budgets, [](const gate::BudgetResult& result) { return result.verdict == report::Verdict::fail; });
   return failed || sees_a_change(compare_documents(base, now));
 }
 

@@ -15,6 +15,7 @@
 #include "lab/verdict/calibrate.hpp"
 #include "lab/verdict/calibration.hpp"
 #include "outputs.hpp"
+#include "spawn_command.hpp"
 
 namespace tare::cli {
 namespace {
@@ -122,21 +123,13 @@ void add_calibrate(CLI::App& app, Context& context) {
       app.add_subcommand("calibrate", "How small a change can be seen here? Runs targets against themselves");
   spawn::RawOptions& raw = flags->raw;
   add_text(*command, "--targets", raw.targets, "Targets by name (default node)", "LIST");
-  command
-      ->add_option("--target", raw.extra_targets,
-                   "One more target: name=driver:COMMAND or name=cmd:COMMAND {script}")
-      ->type_name("NAME=KIND:COMMAND")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_extra_target(*command, raw);
   add_text(*command, "--rows", raw.rows, "Only these rows (default: those of `tare spawn --quick`)", "LIST");
   add_text(*command, "--iterations", raw.iterations,
            "Samples of each row and process (default 10): as many as your runs have", "N");
   add_text(*command, "--warmup", raw.warmup, "Rounds before them that are no samples (default 1)", "N");
   add_text(*command, "--processes", raw.processes, "Pairs of fresh processes, 6 to 1000 (default 12)", "K");
-  add_text(*command, "--pin", raw.pin, "Run everything on this CPU", "CPU");
-  add_text(*command, "--seed", raw.seed, "Seed of the lane order and the nonces (default 42)", "N");
-  add_text(*command, "--timeout", raw.timeout, "Limit of one operation, 1 to 3600 (default 30)", "SECONDS");
-  add_text(*command, "--node", raw.node, "Node.js of the reference lane: PREFIX/bin/node", "PREFIX");
+  add_place_options(*command, raw);
   add_text(*command, "--output", flags->output, "Also keep the run document", "FILE");
   command->add_flag("--json", flags->json, "The table on stdout, as JSON");
   command->footer(

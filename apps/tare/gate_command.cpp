@@ -9,12 +9,12 @@
 
 #include "base/file.hpp"
 #include "cli.hpp"
+#include "lab/gate/gate.hpp"
+#include "lab/gate/gate_github.hpp"
+#include "lab/gate/gate_junit.hpp"
+#include "lab/gate/gate_markdown.hpp"
+#include "lab/gate/gate_table.hpp"
 #include "lab/verdict/calibration.hpp"
-#include "lab/verdict/gate.hpp"
-#include "lab/verdict/gate_github.hpp"
-#include "lab/verdict/gate_junit.hpp"
-#include "lab/verdict/gate_markdown.hpp"
-#include "lab/verdict/gate_table.hpp"
 #include "outputs.hpp"
 
 namespace tare::cli {
@@ -48,37 +48,37 @@ void check_files(const GateFlags& flags, const std::string& budgets) {
 }
 
 /// Adds the gate to the summary of the workflow's step, as far as there is room.
-void append_summary(const verdict::GateDocument& gate) {
+void append_summary(const gate::GateDocument& gate) {
   const char* path = std::getenv("GITHUB_STEP_SUMMARY");
   if (path == nullptr || *path == '\0') return;
   std::error_code none;
   const std::uintmax_t used = fs::file_size(path, none);
   const std::size_t room =
-      none ? verdict::largest_summary
-           : verdict::largest_summary - std::min<std::uintmax_t>(used, verdict::largest_summary);
+      none ? gate::largest_summary
+           : gate::largest_summary - std::min<std::uintmax_t>(used, gate::largest_summary);
   std::ofstream summary(path, std::ios::app | std::ios::binary);
-  summary << verdict::gate_markdown(gate, room) << std::flush;
+  summary << gate::gate_markdown(gate, room) << std::flush;
   if (!summary)
     throw Error(ErrorCode::failed, fmt::format("cannot write {}", path), "", "it is $GITHUB_STEP_SUMMARY");
 }
 
 /// Files first: a reader of stdout that went away takes none of them away.
-void write(const verdict::GateDocument& gate, const GateFlags& flags, Context& context) {
+void write(const gate::GateDocument& gate, const GateFlags& flags, Context& context) {
   Outputs outputs;
   if (flags.output) outputs.write(*flags.output, json::pretty(gate));
-  if (flags.markdown) outputs.write(*flags.markdown, verdict::gate_markdown(gate));
-  if (flags.junit) outputs.write(*flags.junit, verdict::gate_junit(gate));
+  if (flags.markdown) outputs.write(*flags.markdown, gate::gate_markdown(gate));
+  if (flags.junit) outputs.write(*flags.junit, gate::gate_junit(gate));
   const report::TerminalFacts terminal = context.err.facts();
-  context.err.write(verdict::gate_table(gate, terminal.width, terminal.colour));
+  context.err.write(gate::gate_table(gate, terminal.width, terminal.colour));
   if (flags.json) write_stdout(json::pretty(gate));
   if (flags.github) {
-    write_stdout(verdict::gate_annotations(gate));
+    write_stdout(gate::gate_annotations(gate));
     append_summary(gate);
   }
   outputs.finish();
 }
 
-int exit_code_of(const verdict::GateDocument& gate, const GateFlags& flags, Context& context) {
+int exit_code_of(const gate::GateDocument& gate, const GateFlags& flags, Context& context) {
   if (gate.counts.fail + gate.counts.unmeasured > 0) return exit_budget_failed;
   if (gate.counts.inconclusive == 0) return exit_ok;
   if (flags.strict) return exit_budget_inconclusive;
@@ -95,18 +95,18 @@ int run_gate(const GateFlags& flags, Context& context) {
                 "use --output FILE for the JSON");
   const std::string budgets_path = flags.budgets.value_or("tare.toml");
   check_files(flags, budgets_path);
-  const std::vector<verdict::BudgetSpec> budgets = verdict::load_budgets(budgets_path);
+  const std::vector<gate::BudgetSpec> budgets = gate::load_budgets(budgets_path);
   const report::Document run = report::load(flags.run);
   std::optional<report::Document> base;
   if (flags.baseline) base = report::load(*flags.baseline);
-  verdict::GateOptions options;
+  gate::GateOptions options;
   options.machines = flags.across_machines ? verdict::Machines::may_differ : verdict::Machines::must_match;
   options.calibrations = verdict::calibrations_for(run, verdict::calibration_file());
   options.seed = run.seed;
 
   std::optional<verdict::Source> baseline;
   if (base) baseline = verdict::Source{*flags.baseline, {}, &*base};
-  const verdict::GateDocument gate = verdict::evaluate(budgets, {flags.run, {}, &run}, baseline, options);
+  const gate::GateDocument gate = gate::evaluate(budgets, {flags.run, {}, &run}, baseline, options);
   write(gate, flags, context);
   return exit_code_of(gate, flags, context);
 }

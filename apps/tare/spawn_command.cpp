@@ -48,6 +48,24 @@ void add_output_options(CLI::App& app, OutputOptions& output) {
   app.add_flag("--json", output.json, "The run document on stdout, and nothing else there");
 }
 
+void add_extra_target(CLI::App& app, spawn::RawOptions& raw) {
+  app.add_option(
+         "--target", raw.extra_targets,
+         "One more target beside those of --targets: name=driver:COMMAND, name=cmd:COMMAND {script}, or "
+         "name=copy:TARGET for one of them a second time")
+      ->type_name("NAME=KIND:COMMAND")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_place_options(CLI::App& app, spawn::RawOptions& raw) {
+  add_text(app, "--pin", raw.pin, "Run everything on this CPU", "CPU");
+  add_text(app, "--seed", raw.seed, "Seed of the lane order and the nonces (default 42)", "N");
+  add_text(app, "--timeout", raw.timeout, "Limit of one operation, 1 to 3600 (default 30)", "SECONDS");
+  add_text(app, "--node", raw.node,
+           "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
+}
+
 int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context& context) {
   spawn::Request request;
   request.command = context.command;
@@ -105,25 +123,14 @@ void add_spawn(CLI::App& app, Context& context) {
       app.add_subcommand("spawn", "What does it cost to start, feed, wait for and reap a process?");
   add_text(*spawn, "--targets", raw.targets, "Targets by name (default native,sh,node; see `tare targets`)",
            "LIST");
-  spawn
-      ->add_option(
-          "--target", raw.extra_targets,
-          "One more target beside those of --targets: name=driver:COMMAND, name=cmd:COMMAND {script}, or "
-          "name=copy:TARGET for one of them a second time")
-      ->type_name("NAME=KIND:COMMAND")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_extra_target(*spawn, raw);
   add_text(*spawn, "--rows", raw.rows, "Only these rows, in this order (default: all)", "LIST");
   add_text(*spawn, "--iterations", raw.iterations,
            "Samples of each row and process, 1 to 100000 (default 200)", "N");
   add_text(*spawn, "--warmup", raw.warmup, "Rounds before them that are no samples (default 20)", "N");
   add_text(*spawn, "--processes", raw.processes, "Repeat each row in K fresh drivers (default 1)", "K");
   add_text(*spawn, "--fanout", raw.fanout, "Processes at once, a row each (default 1,8,32)", "LIST");
-  add_text(*spawn, "--pin", raw.pin, "Run everything on this CPU", "CPU");
-  add_text(*spawn, "--seed", raw.seed, "Seed of the lane order and the nonces (default 42)", "N");
-  add_text(*spawn, "--timeout", raw.timeout, "Limit of one operation, 1 to 3600 (default 30)", "SECONDS");
-  add_text(*spawn, "--node", raw.node,
-           "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
+  add_place_options(*spawn, raw);
   spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, at most 8 processes at once");
   spawn->add_flag("--trace", raw.trace,
                   "Also trace the life of a process, in a separate arm, where a target can");

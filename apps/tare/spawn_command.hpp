@@ -18,6 +18,12 @@ struct OutputOptions {
 
 void add_output_options(CLI::App& app, OutputOptions& output);
 
+/// --target, which may be given several times.
+void add_extra_target(CLI::App& app, spawn::RawOptions& raw);
+
+/// What every command that measures takes: --pin, --seed, --timeout, --node.
+void add_place_options(CLI::App& app, spawn::RawOptions& raw);
+
 /// Measures, reports and returns the exit code.
 int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context& context);
 

@@ -15,9 +15,10 @@ ALLOWED = {
     "lab/driver": {"base", "lab/process"},
     "lab/report": {"base", "lab/measure"},
     "lab/verdict": {"base", "lab/measure", "lab/report"},
+    "lab/gate": {"base", "lab/measure", "lab/report", "lab/verdict"},
     "lab/bench/spawn": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report"},
 }
-LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/bench/spawn"}
+LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/spawn"}
 APPS = {"spawner": {"base", "lab/process"}, "tare": LIBRARIES}
 
 

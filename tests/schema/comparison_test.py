@@ -1,8 +1,6 @@
 """The schema of a comparison accepts what `tare compare` writes and refuses what it never would."""
 
-import copy
 import pathlib
-import re
 import unittest
 
 import validate
@@ -14,12 +12,6 @@ GOLDEN = validate.load(ROOT / "tests" / "golden" / "compare.json")
 
 def entries(document, change):
     return [e for e in document["comparisons"][0]["entries"] if e["change"] == change]
-
-
-def break_it(change):
-    document = copy.deepcopy(GOLDEN)
-    change(document)
-    return list(validate.problems(SCHEMA, document))
 
 
 class ComparisonSchema(unittest.TestCase):
@@ -52,16 +44,11 @@ class ComparisonSchema(unittest.TestCase):
             "an unclear entry without a reason": lambda d: entries(d, "unclear")[0].update(reason=None),
             "a null ratio without a reason": lambda d: entries(d, "same")[0].update(ratio=None, reason=None),
         }
-        for what, change in wrong.items():
-            with self.subTest(what):
-                self.assertNotEqual(break_it(change), [])
+        self.assertEqual(validate.taken(SCHEMA, GOLDEN, wrong), [])
 
     def test_every_field_is_explained(self):
         text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
-        explained = set(re.findall(r"`([A-Za-z0-9]+)`", text))
-        shapes = [SCHEMA, *SCHEMA["$defs"].values()]
-        fields = {name for shape in shapes for name in shape.get("properties", {})}
-        self.assertEqual(sorted(fields - explained), [])
+        self.assertEqual(validate.unexplained(SCHEMA, text), [])
 
 
 if __name__ == "__main__":

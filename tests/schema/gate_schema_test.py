@@ -1,8 +1,6 @@
 """The schema of the gate document accepts what a gate writes and refuses what it never would."""
 
-import copy
 import pathlib
-import re
 import unittest
 
 import validate
@@ -10,12 +8,6 @@ import validate
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = validate.load(ROOT / "docs" / "gate.schema.json")
 GOLDEN = validate.load(ROOT / "tests" / "golden" / "gate.json")
-
-
-def break_it(change):
-    document = copy.deepcopy(GOLDEN)
-    change(document)
-    return list(validate.problems(SCHEMA, document))
 
 
 def result(document, verdict):
@@ -40,16 +32,11 @@ class GateSchema(unittest.TestCase):
             "a verdict nobody knows": lambda d: result(d, "fail").update(verdict="unclear"),
             "a negative count": lambda d: d["counts"].update(fail=-1),
         }
-        for what, change in wrong.items():
-            with self.subTest(what):
-                self.assertNotEqual(break_it(change), [])
+        self.assertEqual(validate.taken(SCHEMA, GOLDEN, wrong), [])
 
     def test_every_field_is_explained(self):
         text = (ROOT / "docs" / "budgets.md").read_text(encoding="utf-8")
-        explained = set(re.findall(r"`([A-Za-z0-9]+)`", text))
-        shapes = [SCHEMA, *SCHEMA["$defs"].values()]
-        fields = {name for shape in shapes for name in shape.get("properties", {})}
-        self.assertEqual(sorted(fields - explained), [])
+        self.assertEqual(validate.unexplained(SCHEMA, text), [])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import copy
 import pathlib
-import re
 import unittest
 
 import validate
@@ -42,16 +41,11 @@ class RunSchema(unittest.TestCase):
             "a budget that passes unmeasured": lambda d: d["budgets"][0].update(measured=None),
             "an outcome nobody knows": lambda d: d["rows"][0]["metrics"]["total"]["outcome"].__setitem__(0, "lost"),
         }
-        for what, change in wrong.items():
-            with self.subTest(what):
-                self.assertNotEqual(break_it(change), [])
+        self.assertEqual(validate.taken(SCHEMA, GOLDEN, wrong), [])
 
     def test_every_field_is_explained(self):
         text = (ROOT / "docs" / "run-document.md").read_text(encoding="utf-8")
-        explained = set(re.findall(r"`([A-Za-z0-9]+)`", text))
-        shapes = [SCHEMA, *SCHEMA["$defs"].values()]
-        fields = {name for shape in shapes for name in shape.get("properties", {})}
-        self.assertEqual(sorted(fields - explained), [])
+        self.assertEqual(validate.unexplained(SCHEMA, text), [])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 Prints one line a problem, with its place, and ends with 1 if there was any.
 """
 
+import copy
 import json
+import re
 import sys
 
 import jsonschema
@@ -23,6 +25,24 @@ def load(path):
 
     with open(path, encoding="utf-8") as file:
         return json.load(file, parse_constant=refuse)
+
+
+def unexplained(schema, text):
+    """Fields of the schema that a text does not name in `code`."""
+    explained = set(re.findall(r"`([A-Za-z0-9]+)`", text))
+    shapes = [schema, *schema["$defs"].values()]
+    return sorted({name for shape in shapes for name in shape.get("properties", {})} - explained)
+
+
+def taken(schema, document, changes):
+    """The names of those changes that leave the document valid."""
+    kept = []
+    for name, change in changes.items():
+        changed = copy.deepcopy(document)
+        change(changed)
+        if not list(problems(schema, changed)):
+            kept.append(name)
+    return kept
 
 
 def main(arguments):

@@ -18,17 +18,6 @@ namespace {
 /// The cells of a line; they are Markdown already.
 using Cells = std::vector<std::string>;
 
-std::string line_of(const Cells& cells) {
-  return "| " + text::join(cells, " | ") + " |\n";
-}
-
-/// The first `text_columns` are aligned left, the others, figures, right.
-std::string head_of(const Cells& heads, std::size_t text_columns) {
-  Cells rules;
-  for (std::size_t i = 0; i < heads.size(); ++i) rules.emplace_back(i < text_columns ? "---" : "---:");
-  return "\n" + line_of(heads) + line_of(rules);
-}
-
 std::string shown(const Figure& figure) {
   return markdown_text(figure ? figure.text : figure.reason);
 }
@@ -108,12 +97,12 @@ void Markdown::overview() {
     for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
   }
   heads.emplace_back("n");
-  out_ += head_of(heads, 1);
+  out_ += markdown_head(heads, 1);
   for (const TableLine& line : table.lines) {
     Cells cells{markdown_code(line.labels.front())};
     for (const Cell& cell : line.cells) cells.push_back(markdown_text(cell.text + cell.mark));
     cells.push_back(markdown_text(line.note));
-    out_ += line_of(cells);
+    out_ += markdown_line(cells);
   }
   std::vector<std::string> lines;
   for (const std::string& note : notes.lines()) lines.push_back(markdown_text(note));
@@ -125,26 +114,26 @@ void Markdown::rows() {
   heading("Every row");
   for (const std::string& name : figures_.rows()) {
     out_ += fmt::format("\n### {}\n", markdown_code(name));
-    out_ += head_of({"target", "metric", "unit", "n", "min", "p50 (95 % CI)", "p90", "p95 (95 % CI)",
-                     "p99 (95 % CI)", "max", "mean ± sd", "CPU, ms", "memory"},
-                    3);
+    out_ += markdown_head({"target", "metric", "unit", "n", "min", "p50 (95 % CI)", "p90", "p95 (95 % CI)",
+                           "p99 (95 % CI)", "max", "mean ± sd", "CPU, ms", "memory"},
+                          3);
     for (const Target& target : figures_.targets()) {
       const Row* row = figures_.row(name, target.id);
       if (row == nullptr) continue;
       if (row->metrics.empty()) {
         const std::string why = markdown_text(figures_.why_missing(name, target.id));
-        out_ += line_of({markdown_code(target.id), why, "", "", "", "n/a", "", "", "", "", "", "", ""});
+        out_ += markdown_line({markdown_code(target.id), why, "", "", "", "n/a", "", "", "", "", "", "", ""});
       }
       for (const auto& [metric_name, metric] : row->metrics) {
         const measure::Summary& s = metric.summary;
         const auto number = [](const std::optional<double>& v) { return v ? text::significant(*v) : "n/a"; };
         const std::string spread = s.mean && s.stddev ? number(s.mean) + " ± " + number(s.stddev) : "n/a";
         const bool main = metric_name == figures_.main_metric(name);
-        out_ += line_of({markdown_code(target.id), markdown_code(metric_name), markdown_text(metric.unit),
-                         n_text(sample_count(*row, metric)).substr(2), number(s.min), quantile_cell(s, "p50"),
-                         shown(quantile_figure(s, "p90")), quantile_cell(s, "p95"), quantile_cell(s, "p99"),
-                         number(s.max), spread, main ? shown(cpu_figure(*row)) : "",
-                         main ? shown(memory_figure(*row)) : ""});
+        out_ += markdown_line({markdown_code(target.id), markdown_code(metric_name),
+                               markdown_text(metric.unit), n_text(sample_count(*row, metric)).substr(2),
+                               number(s.min), quantile_cell(s, "p50"), shown(quantile_figure(s, "p90")),
+                               quantile_cell(s, "p95"), quantile_cell(s, "p99"), number(s.max), spread,
+                               main ? shown(cpu_figure(*row)) : "", main ? shown(memory_figure(*row)) : ""});
       }
     }
   }
@@ -153,7 +142,7 @@ void Markdown::rows() {
 void Markdown::comparisons() {
   if (document_.comparisons.empty()) return;
   heading("Comparisons");
-  out_ += head_of(
+  out_ += markdown_head(
       {"row", "metric", "kind", "lanes", "ratio (95 % CI)", "difference (95 % CI)", "pairs", "verdict"}, 4);
   std::set<std::string> methods;
   for (const Comparison& c : document_.comparisons) {
@@ -164,7 +153,7 @@ void Markdown::comparisons() {
     if (c.difference && c.difference_interval)
       difference += " (" + interval_text(*c.difference_interval) + ")";
     const Figure ratio = ratio_figure(c);
-    out_ += line_of(
+    out_ += markdown_line(
         {markdown_code(c.row), markdown_code(c.metric) + " " + markdown_text(c.quantile),
          std::string(name_of(c.kind)), markdown_code(c.subject) + " ÷ " + markdown_code(c.reference),
          ratio ? with_interval(ratio, ratio_interval_figure(c)) : "n/a: " + shown(ratio),
@@ -193,10 +182,11 @@ std::vector<std::string> Markdown::finding_lines() const {
 void Markdown::budgets() {
   if (document_.budgets.empty()) return;
   heading("Budgets");
-  out_ += head_of({"budget", "limit", "reason", "measured", "verdict"}, 3);
+  out_ += markdown_head({"budget", "limit", "reason", "measured", "verdict"}, 3);
   for (const Budget& b : document_.budgets) {
-    out_ += line_of({markdown_code(b.id), markdown_text(b.limit), markdown_text(b.reason.value_or("")),
-                     b.measured ? text::significant(*b.measured) : "n/a", std::string(name_of(b.verdict))});
+    out_ +=
+        markdown_line({markdown_code(b.id), markdown_text(b.limit), markdown_text(b.reason.value_or("")),
+                       b.measured ? text::significant(*b.measured) : "n/a", std::string(name_of(b.verdict))});
   }
 }
 
@@ -209,11 +199,11 @@ void Markdown::stages() {
       for (const Column& column : lane.columns)
         heads.push_back(markdown_text(lane.title + " " + column.head));
     }
-    out_ += head_of(heads, 1);
+    out_ += markdown_head(heads, 1);
     for (const TableLine& line : table.lines) {
       Cells cells{markdown_code(line.labels.front())};
       for (const Cell& cell : line.cells) cells.push_back(cell.text);
-      out_ += line_of(cells);
+      out_ += markdown_line(cells);
     }
   }
   list("Stages that are not counted", absent_stages(document_));
@@ -233,9 +223,9 @@ void Markdown::invariants() {
     }
   }
   if (checks.empty()) return;
-  out_ += head_of({"invariant", "checked", "broken"}, 1);
+  out_ += markdown_head({"invariant", "checked", "broken"}, 1);
   for (const auto& [id, counts] : checks) {
-    out_ += line_of({markdown_code(id), text::count(counts.first), text::count(counts.second)});
+    out_ += markdown_line({markdown_code(id), text::count(counts.first), text::count(counts.second)});
   }
 }
 
@@ -260,15 +250,15 @@ void Markdown::method() {
 
 void Markdown::place() {
   heading("Where it was measured");
-  out_ += head_of({"fact", "value"}, 2);
-  for (const auto& [name, value] : provenance(document_)) out_ += line_of({name, markdown_text(value)});
-  out_ += head_of({"target", "lane", "version", "engine", "program", "size", "modified", "sha256"}, 8);
+  out_ += markdown_head({"fact", "value"}, 2);
+  for (const auto& [name, value] : provenance(document_)) out_ += markdown_line({name, markdown_text(value)});
+  out_ += markdown_head({"target", "lane", "version", "engine", "program", "size", "modified", "sha256"}, 8);
   for (const Target& t : figures_.targets()) {
-    out_ +=
-        line_of({markdown_code(t.id), std::string(name_of(t.kind)), markdown_text(t.version.value_or("")),
-                 markdown_text(t.engine.value_or("")), markdown_code(t.path.value_or("")),
-                 t.size_bytes ? text::bytes(*t.size_bytes) : "", markdown_text(t.modified_at.value_or("")),
-                 markdown_code(t.sha256.value_or("").substr(0, 16))});
+    out_ += markdown_line({markdown_code(t.id), std::string(name_of(t.kind)),
+                           markdown_text(t.version.value_or("")), markdown_text(t.engine.value_or("")),
+                           markdown_code(t.path.value_or("")), t.size_bytes ? text::bytes(*t.size_bytes) : "",
+                           markdown_text(t.modified_at.value_or("")),
+                           markdown_code(t.sha256.value_or("").substr(0, 16))});
   }
 }
 
@@ -301,6 +291,16 @@ std::string markdown_code(std::string_view text) {
   // In a table a `|` ends the cell even in code.
   for (const char c : line) inner += c == '|' ? "\\|" : std::string(1, c);
   return fence + space + inner + space + fence;
+}
+
+std::string markdown_line(const std::vector<std::string>& cells) {
+  return "| " + text::join(cells, " | ") + " |\n";
+}
+
+std::string markdown_head(const std::vector<std::string>& heads, std::size_t text_columns) {
+  Cells rules;
+  for (std::size_t i = 0; i < heads.size(); ++i) rules.emplace_back(i < text_columns ? "---" : "---:");
+  return "\n" + markdown_line(heads) + markdown_line(rules);
 }
 
 std::string markdown(const Document& document) {

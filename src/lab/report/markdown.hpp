@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/report/document.hpp"
 
@@ -17,5 +18,12 @@ std::string markdown_text(std::string_view text);
 
 /// The same in a code span; "" stays "".
 std::string markdown_code(std::string_view text);
+
+/// A table's head: the first `text_columns` are aligned left, the others, figures, right. The cells are
+/// Markdown.
+std::string markdown_head(const std::vector<std::string>& heads, std::size_t text_columns);
+
+/// One of its lines.
+std::string markdown_line(const std::vector<std::string>& cells);
 
 }  // namespace tare::report

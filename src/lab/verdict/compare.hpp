@@ -120,8 +120,8 @@ std::vector<Difference> differences(const report::Document& base, const report::
 /// Whether both were measured on one machine: processor, number of processors and memory.
 bool same_machine(const report::Document& base, const report::Document& now);
 
-/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha. An effect within
-/// the minimum detectable one is unclear. `better` says which way is good.
+/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha. One that is not
+/// wholly beyond the minimum detectable effect is unclear. `better` says which way is good.
 struct Ruling {
   Change change = Change::unclear;
   report::Verdict verdict = report::Verdict::inconclusive;

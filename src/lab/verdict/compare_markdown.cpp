@@ -14,20 +14,11 @@ namespace {
 using report::Figure;
 using report::Footnotes;
 using report::markdown_code;
+using report::markdown_head;
+using report::markdown_line;
 using report::markdown_text;
 using Cells = std::vector<std::string>;
 using Entries = std::vector<const Entry*>;
-
-std::string line_of(const Cells& cells) {
-  return "| " + text::join(cells, " | ") + " |\n";
-}
-
-/// The first `text_columns` are aligned left, the others right.
-std::string head_of(const Cells& heads, std::size_t text_columns) {
-  Cells rules;
-  for (std::size_t i = 0; i < heads.size(); ++i) rules.emplace_back(i < text_columns ? "---" : "---:");
-  return "\n" + line_of(heads) + line_of(rules);
-}
 
 /// "27.9 ms", or "n/a" whose reason stands in a footnote.
 std::string figure_cell(const Figure& figure, const std::string& unit) {
@@ -105,11 +96,12 @@ void ComparisonMarkdown::one(const Comparison& comparison) {
 }
 
 void ComparisonMarkdown::sides(const Comparison& comparison) {
-  out_ += head_of({"", "run", "started", "tool", "host"}, 5);
+  out_ += markdown_head({"", "run", "started", "tool", "host"}, 5);
   const auto row = [&](std::string_view name, const Side& side) {
     const std::string cut = side.complete ? "" : " (cut short)";
-    out_ += line_of({std::string(name), markdown_code(side.source), markdown_text(side.started_at) + cut,
-                     markdown_text(side.tool), markdown_text(side.host)});
+    out_ +=
+        markdown_line({std::string(name), markdown_code(side.source), markdown_text(side.started_at) + cut,
+                       markdown_text(side.tool), markdown_text(side.host)});
   };
   row("base", document_.base);
   row("new", comparison.now);
@@ -118,9 +110,9 @@ void ComparisonMarkdown::sides(const Comparison& comparison) {
 
 void ComparisonMarkdown::differences(const Comparison& comparison) {
   if (comparison.differences.empty()) return;
-  out_ += head_of({"what differs", "base", "new"}, 3);
+  out_ += markdown_head({"what differs", "base", "new"}, 3);
   for (const Difference& difference : comparison.differences) {
-    out_ += line_of(
+    out_ += markdown_line(
         {markdown_text(difference.what), markdown_text(difference.base), markdown_text(difference.now)});
   }
 }
@@ -149,18 +141,19 @@ void ComparisonMarkdown::figures(const Comparison& comparison) {
 
 void ComparisonMarkdown::table(const Comparison& comparison, const Entries& entries, Footnotes& notes) {
   if (entries.empty()) return;
-  out_ += head_of({"row", "lane", "metric", "change", "base", "new", "ratio (95 % CI)",
-                   "new − base (95 % CI)", "δ", "p (Holm)", "n", "detectable"},
-                  4);
+  out_ += markdown_head({"row", "lane", "metric", "change", "base", "new", "ratio (95 % CI)",
+                         "new − base (95 % CI)", "δ", "p (Holm)", "n", "detectable"},
+                        4);
   for (const Entry* entry : entries) {
     const Entry& e = *entry;
     const std::string lane = e.target == e.new_target
                                  ? markdown_code(e.target)
                                  : markdown_code(e.new_target) + " ÷ " + markdown_code(e.target);
-    out_ += line_of({markdown_code(e.row), lane, markdown_code(e.metric) + " " + markdown_text(e.quantile),
-                     change_cell(e, notes), figure_cell(base_figure(e), e.unit),
-                     figure_cell(now_figure(e), e.unit), figure_cell(ratio_figure(e), ""), difference_cell(e),
-                     effect_text(e), markdown_text(p_text(e)), n_text(comparison, e), detectable_text(e)});
+    out_ += markdown_line({markdown_code(e.row), lane,
+                           markdown_code(e.metric) + " " + markdown_text(e.quantile), change_cell(e, notes),
+                           figure_cell(base_figure(e), e.unit), figure_cell(now_figure(e), e.unit),
+                           figure_cell(ratio_figure(e), ""), difference_cell(e), effect_text(e),
+                           markdown_text(p_text(e)), n_text(comparison, e), detectable_text(e)});
   }
 }
 

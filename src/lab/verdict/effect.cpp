@@ -154,7 +154,35 @@ void paired_median(Effect& effect, const Pairs& rounds, const Question& question
     effect.p = by ? sign_p(processes.value_or(rounds), *by) : 1.0;
 }
 
+/// One pair a process: the quantile of each side's rounds in it. Nothing when there are too few processes, or
+/// one has too few rounds.
+std::optional<Pairs> quantiles_by_process(const Pairs& rounds, double q) {
+  std::map<std::uint32_t, std::pair<std::vector<double>, std::vector<double>>> sides;
+  for (std::size_t i = 0; i < rounds.now.size(); ++i) {
+    auto& [base, now] = sides[rounds.process[i]];
+    base.push_back(rounds.base[i]);
+    now.push_back(rounds.now[i]);
+  }
+  if (sides.size() < fewest_paired_processes) return std::nullopt;
+  Pairs result;
+  for (auto& [process, side] : sides) {
+    if (side.first.size() < measure::smallest_n(q)) return std::nullopt;
+    result.base.push_back(quantile_of(std::move(side.first), q));
+    result.now.push_back(quantile_of(std::move(side.second), q));
+    result.process.push_back(process);
+  }
+  return result;
+}
+
 void paired_tail(Effect& effect, const Pairs& rounds, const Question& question) {
+  if (const auto processes = quantiles_by_process(rounds, question.quantile)) {
+    take(effect, measure::compare_paired(processes->now, processes->base));
+    effect.pairs = processes->now.size();
+    effect.method = "median over processes of their quantiles' log-ratios, sign-test interval";
+    const auto by = tolerated(effect.ratio, question.tolerance);
+    if (effect.interval || effect.difference_interval) effect.p = by ? sign_p(*processes, *by) : 1.0;
+    return;
+  }
   const std::size_t resamples = std::min(measure::default_resamples, permutations_for(2 * rounds.now.size()));
   take(effect,
        measure::quantile_ratio_paired(rounds.now, rounds.base, question.quantile, question.seed, resamples));

@@ -67,6 +67,19 @@ TEST(Effect, six_processes_are_paired_themselves) {
   EXPECT_NEAR(effect.p.value(), 2 * 7.0 / 64, 1e-12);
 }
 
+TEST(Effect, a_tail_of_six_processes_is_that_of_each_of_them) {
+  std::vector<double> low;
+  for (int i = 0; i < 20; ++i) low.push_back(100 + i);
+  std::vector<double> high = low;
+  high[18] = high[19] = 236;  // the p95 of 20 is the 19th
+  const Effect effect = effect_of(series(low, 6), series(high, 6), paired(0.95));
+  EXPECT_EQ(effect.pairs, 6U);
+  EXPECT_NEAR(effect.ratio.value(), 236.0 / 118, 1e-12);
+  EXPECT_NEAR(effect.p.value(), 2.0 / 64, 1e-12);
+  // Five processes, or processes of 19 rounds, are too few: then it is all rounds together.
+  EXPECT_EQ(effect_of(series(low, 5), series(high, 5), paired(0.95)).pairs, 100U);
+}
+
 TEST(Effect, within_the_tolerance_nothing_is_significant) {
   const Series base = series({10, 20, 30, 40, 50, 60});
   EXPECT_EQ(effect_of(base, series({10.2, 20.4, 30.6, 40.8, 51, 61.2}), paired(0.5, 0.05)).p, 1.0);

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -41,7 +39,7 @@ Ruling rule(const Entry& entry, double tolerance) {
   const auto [low, high] = *entry.interval;
   const double visible = entry.minimum_detectable.value_or(0);
   if (low > 1 + tolerance || high < 1 - tolerance) {
-    if (std::abs(*entry.ratio - 1) <= visible)
+    if (low <= 1 + visible && high >= 1 - visible)
       return unclear(fmt::format("equal lanes differ by up to {} here", percent(visible)));
     if (!entry.p_adjusted) return unclear(entry.reason.value_or("no test of significance"));
     if (*entry.p_adjusted > alpha) {

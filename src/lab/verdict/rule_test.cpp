@@ -50,7 +50,7 @@ TEST(Rule, what_equal_lanes_show_as_well_is_no_change) {
   Entry small = entry(1.08, 1.06, 1.10);
   small.minimum_detectable = 0.09;
   EXPECT_EQ(rule(small, 0.05).change, Change::unclear);
-  small.minimum_detectable = 0.07;
+  small.minimum_detectable = 0.055;
   EXPECT_EQ(rule(small, 0.05).change, Change::worse);
 }
 

@@ -8,12 +8,19 @@
 
 #include <boost/describe.hpp>
 
+#include "lab/gate/budget.hpp"
 #include "lab/report/document.hpp"
-#include "lab/verdict/budget.hpp"
 #include "lab/verdict/compare.hpp"
 
 /// `tare gate`: a run against its budgets. A gate never passes because something is missing.
-namespace tare::verdict {
+namespace tare::gate {
+
+using verdict::alpha;
+using verdict::Machines;
+using verdict::same_machine;
+using verdict::Side;
+using verdict::side_of;
+using verdict::Source;
 
 inline constexpr std::string_view gate_schema = "tare.gate.v1";
 
@@ -82,4 +89,4 @@ GateDocument evaluate(const std::vector<BudgetSpec>& budgets, const Source& run,
 /// The worst verdict first.
 int severity(report::Verdict verdict);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -4,19 +4,26 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/judge.hpp"
 #include "lab/measure/holm.hpp"
 #include "lab/measure/quantile.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/verdict/calibration.hpp"
 #include "lab/verdict/effect.hpp"
-#include "lab/verdict/judge.hpp"
 
 /// Quantiles of a lane against those of the baseline, or of another lane of the same run.
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Metric;
 using report::Verdict;
+using verdict::Effect;
+using verdict::effect_of;
+using verdict::in_unit;
+using verdict::minimum_detectable;
+using verdict::Pairing;
+using verdict::Series;
+using verdict::series_of;
 
 double quantile_share(const std::string& quantile) {
   return text::to_double(quantile.substr(1)).value_or(50) / 100;
@@ -277,4 +284,4 @@ void judge_relative(std::vector<Relative>& all) {
   }
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 
 /// A gate as JUnit XML: one test case for each result. fail is a failure, unmeasured an error, inconclusive
 /// is skipped. Ends with a newline.
@@ -15,4 +15,4 @@ std::string gate_junit(const GateDocument& gate);
 /// that XML 1.0 cannot hold are escaped as \xHH.
 std::string xml_text(std::string_view text);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -1,12 +1,17 @@
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lab/verdict/samples.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
+
+using verdict::made_document;
+using verdict::made_metric;
+using verdict::made_row;
+using verdict::summarise;
 
 using report::Document;
 using report::Verdict;
@@ -315,4 +320,4 @@ TEST(Gate, a_baseline_that_no_budget_needs_is_noted) {
 }
 
 }  // namespace
-}  // namespace tare::verdict
+}  // namespace tare::gate

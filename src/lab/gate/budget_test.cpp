@@ -1,11 +1,11 @@
-#include "lab/verdict/budget.hpp"
+#include "lab/gate/budget.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST(Budget, patterns_know_two_signs) {
 }
 
 }  // namespace
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "lab/gate/example_gate.hpp"
+#include "lab/gate/gate_github.hpp"
+#include "lab/gate/gate_junit.hpp"
+#include "lab/gate/gate_markdown.hpp"
+#include "lab/gate/gate_table.hpp"
 #include "lab/report/golden.hpp"
 #include "lab/report/layout.hpp"
-#include "lab/verdict/example_gate.hpp"
-#include "lab/verdict/gate_github.hpp"
-#include "lab/verdict/gate_junit.hpp"
-#include "lab/verdict/gate_markdown.hpp"
-#include "lab/verdict/gate_table.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Colour;
@@ -119,4 +119,4 @@ TEST(GateGithub, a_gate_that_passed_says_nothing) {
 }
 
 }  // namespace
-}  // namespace tare::verdict
+}  // namespace tare::gate

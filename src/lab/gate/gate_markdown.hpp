@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <string>
 
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 
 /// A gate as GitHub Markdown, for a step summary or a comment: the verdict in the first line, every budget in
 /// a table, the worst first. Ends with a newline.
@@ -15,4 +15,4 @@ std::string gate_markdown(const GateDocument& gate);
 /// so.
 std::string gate_markdown(const GateDocument& gate, std::size_t limit);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
 /// A gate in a GitHub workflow.
-namespace tare::verdict {
+namespace tare::gate {
 
 /// GitHub shows this many annotations of a kind in a step.
 inline constexpr std::size_t most_annotations = 10;
@@ -23,4 +23,4 @@ std::string gate_annotations(const GateDocument& gate);
 std::string github_message(std::string_view text);
 std::string github_property(std::string_view text);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -1,4 +1,4 @@
-#include "lab/verdict/judge.hpp"
+#include "lab/gate/judge.hpp"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 
 using report::Verdict;
 
@@ -78,4 +78,4 @@ bool set_limits(BudgetResult& result, const BudgetSpec& budget, std::string_view
   return result.max.has_value() == budget.max.has_value() && result.min.has_value() == budget.min.has_value();
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

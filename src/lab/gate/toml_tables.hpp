@@ -8,7 +8,7 @@
 
 /// A TOML file as the few kinds of value that budgets are written in, each with its place. Keeps the TOML
 /// library, which takes long to compile, out of every header.
-namespace tare::verdict {
+namespace tare::gate {
 
 struct TomlPlace {
   std::uint32_t line = 0;  ///< from 1
@@ -43,4 +43,4 @@ std::string at(std::string_view source, TomlPlace place);
 /// "a text", "a number", "true or false", "an array"
 std::string kind_of(const TomlValue& value);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -11,7 +11,11 @@
 
 /// Budgets: the limits that a gate holds a run to, as tare.toml states them. docs/budgets.md explains the
 /// format.
-namespace tare::verdict {
+namespace tare::gate {
+
+using verdict::parse_quantity;
+using verdict::Quantity;
+using verdict::unit_factor;
 
 /// What a budget limits.
 enum class BudgetKind {
@@ -65,4 +69,4 @@ std::string_view resource_unit(std::string_view resource);
 /// "≤ 40 ms", "≥ 10 /s, ≤ 20 /s", "≤ 1.05× baseline"
 std::string limit_text(const BudgetSpec& budget);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "lab/gate/gate.hpp"
 #include "lab/report/terminal.hpp"
-#include "lab/verdict/gate.hpp"
 
 /// What every report of a gate says in the same words. Names are foreign text: escape them where they go.
-namespace tare::verdict {
+namespace tare::gate {
 
 /// "2 of 9 budgets failed, 1 unmeasured, 1 inconclusive", "all 9 budgets passed"
 std::string gate_line(const GateDocument& gate);
@@ -37,4 +37,4 @@ report::Tone tone_of(report::Verdict verdict);
 /// "out/run.json · 2026-01-31T12:00:00Z · tare 0.1.0 (…) · 2 × Example CPU"
 std::string side_text(const Side& side);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -1,4 +1,4 @@
-#include "lab/verdict/budget.hpp"
+#include "lab/gate/budget.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "lab/verdict/toml_tables.hpp"
+#include "lab/gate/toml_tables.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -371,4 +371,4 @@ std::string limit_text(const BudgetSpec& budget) {
   return text;
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

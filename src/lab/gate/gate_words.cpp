@@ -1,12 +1,12 @@
-#include "lab/verdict/gate_words.hpp"
+#include "lab/gate/gate_words.hpp"
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/judge.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/judge.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 
 using report::Verdict;
 
@@ -87,4 +87,4 @@ std::string side_text(const Side& side) {
                      side.complete ? "" : " · incomplete");
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

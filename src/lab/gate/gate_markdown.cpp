@@ -1,21 +1,18 @@
-#include "lab/verdict/gate_markdown.hpp"
+#include "lab/gate/gate_markdown.hpp"
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/gate_words.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/markdown.hpp"
-#include "lab/verdict/gate_words.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::markdown_code;
+using report::markdown_line;
 using report::markdown_text;
-
-std::string line_of(const std::vector<std::string>& cells) {
-  return "| " + text::join(cells, " | ") + " |\n";
-}
 
 std::string side_line(std::string_view label, const Side& side) {
   return fmt::format("- {}: {}, {}, {}, {}{}\n", label, markdown_code(side.source),
@@ -26,7 +23,7 @@ std::string side_line(std::string_view label, const Side& side) {
 std::string result_line(const BudgetResult& result) {
   const std::string_view verdict = report::name_of(result.verdict);
   const bool everywhere = result.kind == FigureKind::invariants;
-  return line_of(
+  return markdown_line(
       {result.verdict == report::Verdict::pass ? std::string(verdict) : fmt::format("**{}**", verdict),
        markdown_text(result.id), everywhere ? "" : markdown_code(result.row),
        everywhere ? "" : markdown_code(result.target), markdown_text(figure_name(result)),
@@ -38,7 +35,8 @@ std::string result_line(const BudgetResult& result) {
 
 std::string gate_markdown(const GateDocument& gate) {
   std::string out = fmt::format("# Gate: {}\n\n", markdown_text(gate_title(gate)));
-  out += line_of({"verdict", "budget", "row", "target", "figure", "limit", "measured", "95 % CI", "reason"});
+  out += markdown_line(
+      {"verdict", "budget", "row", "target", "figure", "limit", "measured", "95 % CI", "reason"});
   out += "| --- | --- | --- | --- | --- | ---: | ---: | ---: | --- |\n";
   for (const BudgetResult* result : worst_first(gate)) out += result_line(*result);
   out += "\n" + side_line("run", gate.run);
@@ -57,4 +55,4 @@ std::string gate_markdown(const GateDocument& gate, std::size_t limit) {
   return out.empty() ? out : out + std::string(cut);
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

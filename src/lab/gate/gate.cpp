@@ -1,13 +1,13 @@
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "lab/gate/judge.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/judge.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Verdict;
@@ -168,4 +168,4 @@ GateDocument evaluate(const std::vector<BudgetSpec>& budgets, const Source& run,
   return Gate(budgets, run, baseline, options).evaluate();
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

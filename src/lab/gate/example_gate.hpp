@@ -1,9 +1,9 @@
 #pragma once
 
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 
 /// A hand-made gate for golden files, with every verdict, every kind of figure and foreign text in names.
-namespace tare::verdict {
+namespace tare::gate {
 
 inline BudgetResult example_result(const std::string& id, FigureKind kind, const std::string& row,
                                    const std::string& target, const std::string& metric) {
@@ -113,4 +113,4 @@ inline GateDocument example_gate() {
   return gate;
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

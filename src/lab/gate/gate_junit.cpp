@@ -1,12 +1,12 @@
-#include "lab/verdict/gate_junit.hpp"
+#include "lab/gate/gate_junit.hpp"
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/gate_words.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/gate_words.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Verdict;
@@ -81,4 +81,4 @@ std::string gate_junit(const GateDocument& gate) {
   return out + "  </testsuite>\n</testsuites>\n";
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

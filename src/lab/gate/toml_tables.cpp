@@ -1,4 +1,4 @@
-#include "lab/verdict/toml_tables.hpp"
+#include "lab/gate/toml_tables.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 TomlPlace place_of(const toml::source_region& region) {
@@ -113,4 +113,4 @@ std::vector<TomlTable> read_tables(std::string_view text, std::string_view sourc
   return tables;
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/judge.hpp"
 #include "lab/measure/quantile.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/judge.hpp"
 
 /// Quantiles of one lane, and the ratios that the run itself compared.
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Verdict;
@@ -133,4 +133,4 @@ std::vector<BudgetResult> judge_taxes(const BudgetSpec& budget, const Place& pla
                                            : "it needs the reference's good samples in the same rounds"))};
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

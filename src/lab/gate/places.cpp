@@ -1,4 +1,4 @@
-#include "lab/verdict/places.hpp"
+#include "lab/gate/places.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Row;
@@ -112,4 +112,4 @@ std::optional<std::string> why_no_row(const Row* row, std::string_view where) {
   return fmt::format("{}{}: {}", what, of, row->reason.value_or("no reason given"));
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

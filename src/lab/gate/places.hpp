@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "lab/gate/budget.hpp"
 #include "lab/report/document.hpp"
-#include "lab/verdict/budget.hpp"
 
 /// Where a budget applies.
-namespace tare::verdict {
+namespace tare::gate {
 
 /// A row of a target that a budget matches.
 struct Place {
@@ -34,4 +34,4 @@ std::vector<std::string> metrics_of(const BudgetSpec& budget, const Place& place
 /// Why a row has no figure: it is missing, unavailable or failed. Nothing when it has some.
 std::optional<std::string> why_no_row(const report::Row* row, std::string_view where);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -1,14 +1,14 @@
-#include "lab/verdict/gate_github.hpp"
+#include "lab/gate/gate_github.hpp"
 
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/gate_words.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/gate_words.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Verdict;
@@ -68,4 +68,4 @@ std::string gate_annotations(const GateDocument& gate) {
   return annotations("error", errors) + annotations("warning", warnings);
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/verdict/gate.hpp"
-#include "lab/verdict/places.hpp"
+#include "lab/gate/gate.hpp"
+#include "lab/gate/places.hpp"
 
 /// The parts of a gate: how each kind of figure is found and judged. Only gate.cpp uses this.
-namespace tare::verdict {
+namespace tare::gate {
 
 struct Bounds {
   std::optional<double> max;
@@ -67,4 +67,4 @@ std::vector<Relative> measure_relative(const BudgetSpec& budget, const Place& pl
 /// Judges those that have a p, all of one gate together.
 void judge_relative(std::vector<Relative>& all);
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

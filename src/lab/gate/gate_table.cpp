@@ -1,12 +1,12 @@
-#include "lab/verdict/gate_table.hpp"
+#include "lab/gate/gate_table.hpp"
 
 #include <fmt/format.h>
 
+#include "lab/gate/gate_words.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/layout.hpp"
-#include "lab/verdict/gate_words.hpp"
 
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Tone;
@@ -62,4 +62,4 @@ std::string gate_table(const GateDocument& gate, std::size_t width, report::Colo
   return out;
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate

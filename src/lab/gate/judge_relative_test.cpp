@@ -1,12 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/verdict/gate.hpp"
+#include "lab/gate/gate.hpp"
 #include "lab/verdict/samples.hpp"
 
 /// Budgets relative to a baseline, or to another target of the run.
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
+
+using verdict::made_document;
+using verdict::made_metric;
+using verdict::made_row;
+using verdict::summarise;
 
 using report::Document;
 using report::Verdict;
@@ -192,4 +197,4 @@ TEST(RelativeBudget, phases_that_mean_something_else_are_not_compared) {
 }
 
 }  // namespace
-}  // namespace tare::verdict
+}  // namespace tare::gate

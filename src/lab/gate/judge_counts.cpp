@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/gate/judge.hpp"
 #include "lab/report/figures.hpp"
-#include "lab/verdict/judge.hpp"
 
 /// Figures that are what they are: counted or read off, without an interval.
-namespace tare::verdict {
+namespace tare::gate {
 namespace {
 
 using report::Verdict;
@@ -120,4 +120,4 @@ BudgetResult judge_invariants(const report::Document& run) {
   return result;
 }
 
-}  // namespace tare::verdict
+}  // namespace tare::gate
