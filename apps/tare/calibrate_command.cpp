@@ -50,14 +50,14 @@ std::vector<verdict::Twins> double_lanes(spawn::Options& options) {
 }
 
 std::string percent(const std::optional<double>& share) {
-  return share ? fmt::format("{} %", text::significant(*share * 100)) : "n/a";
+  return share ? fmt::format("{:.2g} %", *share * 100) : "n/a";
 }
 
 std::string table(const std::vector<verdict::Detectable>& lines, const report::TerminalFacts& terminal) {
   report::Table table;
   table.title = "smallest change that can be told from none";
   table.label_columns = 3;
-  table.lanes = {{"one run", {{"two lanes"}}}, {"two runs", {{"4 processes"}, {"10 processes"}}}};
+  table.lanes = {{"lanes of one run", {{"1 process"}}}, {"two runs", {{"4 processes"}, {"10 processes"}}}};
   for (const verdict::Detectable& line : lines) {
     table.lines.push_back({{line.target, line.row, line.metric + " " + line.quantile},
                            {{percent(line.paired)}, {percent(line.unpaired_4)}, {percent(line.unpaired_10)}},
@@ -104,12 +104,22 @@ int calibrate(CalibrateFlags flags, Context& context) {
   const std::filesystem::path cache = verdict::calibration_file();
   if (!entries.empty()) verdict::save_calibrations(result.document, entries, cache);
   const report::TerminalFacts terminal = context.err.facts();
+  if (entries.empty() && result.document.invariants.ok) {
+    throw Error(ErrorCode::failed, "nothing was calibrated",
+                result.document.rows.empty() ? "" : result.document.rows.front().reason.value_or(""));
+  }
   const std::vector<verdict::Detectable> lines = verdict::detectable(entries);
   context.err.write(report::paragraph("host", report::host_line(result.document), terminal.width));
   context.err.write("\n" + table(lines, terminal) + "\n");
   for (const std::string& failure : result.document.invariants.failures)
     context.err.write(
         report::paragraph("failed", failure, terminal.width, terminal.colour, report::Tone::bad));
+  if (report::noise_of(result.document).level != measure::NoiseLevel::quiet) {
+    context.err.write(report::paragraph(
+        "noise",
+        "the machine was not quiet: other work is in these figures, so calibrate again when it is over",
+        terminal.width, terminal.colour, report::Tone::warn));
+  }
   if (!entries.empty()) context.err.write(report::paragraph("wrote", cache.string(), terminal.width));
   if (flags.json) write_stdout(json::pretty(lines));
   return result.document.invariants.ok && !entries.empty() ? exit_ok : exit_failed;

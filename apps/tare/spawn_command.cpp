@@ -1,5 +1,6 @@
 #include "spawn_command.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
+#include "lab/bench/spawn/defects.hpp"
 #include "lab/bench/spawn/run.hpp"
 #include "lab/report/bench_table.hpp"
 #include "lab/report/markdown.hpp"
@@ -28,6 +30,13 @@ std::optional<std::string> environment(std::string_view name) {
 std::string interrupted_line(const spawn::Result& result, const std::filesystem::path& output) {
   return fmt::format("tare: interrupted {}; {} holds what was measured, `tare spawn --resume {}` goes on\n",
                      result.position, output.string(), output.string());
+}
+
+/// A run without one row is no success, unless all of them are known to be beyond a pinned peer.
+bool nothing_measured(const report::Document& document) {
+  return std::ranges::none_of(document.rows, [](const report::Row& row) {
+    return row.status == report::RowStatus::ok || row.reason.value_or("").starts_with(spawn::known_defect);
+  });
 }
 
 /// What `tare calibrate` found on this machine. A damaged cache does not cost a run that was measured.
@@ -109,7 +118,7 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
     context.err.write(interrupted_line(result, path));
     return *result.signal == SIGINT ? exit_interrupted : exit_terminated;
   }
-  return result.document.invariants.ok ? exit_ok : exit_failed;
+  return result.document.invariants.ok && !nothing_measured(result.document) ? exit_ok : exit_failed;
 }
 
 void add_spawn(CLI::App& app, Context& context) {

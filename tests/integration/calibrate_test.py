@@ -37,7 +37,7 @@ class Calibrate(harness.TareTest):
 
         after, document = self.run_row("after.json")
         self.assertEqual({(c["target"], c["row"]) for c in document["calibrations"]}, {("sh", "exec_true")})
-        self.assertRegex(after.stderr, r"detects     changes from sh [0-9.]+ % \(exec_true\)")
+        self.assertRegex(after.stderr, r"detects     between lanes of this run: sh [0-9.]+ % \(exec_true\)")
 
     def test_a_user_s_command_can_be_calibrated(self):
         result = self.tare("calibrate", "--target", "app=cmd:/bin/true", "--rows", "command_exit", "--iterations", 2, "--processes", 6, env=self.cache)
@@ -50,6 +50,10 @@ class Calibrate(harness.TareTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("exit_code: expected exit code 0, got exit code 1", result.stderr)
         self.assertFalse((self.folder / "cache" / "tare" / "calibration.json").exists())
+
+    def test_nothing_to_calibrate_says_why(self):
+        line = self.refused("calibrate", "--targets", "sh", "--rows", "node_exit_1", code=1, env=self.cache)
+        self.assertIn("nothing was calibrated (no JavaScript)", line)
 
     def test_a_damaged_cache_costs_no_run(self):
         path = self.folder / "cache" / "tare" / "calibration.json"

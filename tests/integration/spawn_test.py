@@ -106,7 +106,7 @@ class Spawn(harness.TareTest):
         result = self.tare("spawn", "--targets", "sh", env=env)
         total = self.row(self.document(), "exec_true", "sh")["metrics"]["total"]
         self.assertEqual((len(total["samples"]), len(total["warmup"])), (3, 2))
-        self.assertIn("trace: no target of this run has lifecycle stages", result.stderr)
+        self.assertIn("trace: no target of this run has stages", result.stderr)
         self.tare("spawn", "--targets", "sh", "--iterations", "4", env=env)
         self.assertEqual(len(self.row(self.document(), "exec_true", "sh")["metrics"]["total"]["samples"]), 4)
 

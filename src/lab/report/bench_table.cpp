@@ -90,7 +90,7 @@ class Report {
 void Report::head() {
   say("host", host_line(document_));
   say("plan", plan_line(document_));
-  say("detects", detectable_line(document_));
+  say_each("detects", detectable_lines(document_));
   if (!document_.complete) {
     say("partial", "the run was cut short; this is what was measured until then", Tone::warn);
   }

@@ -82,7 +82,7 @@ void Markdown::title() {
   out_ += fmt::format("# {}: {} – {}\n", markdown_text(bench_title(document_)), name_of(verdict.verdict),
                       markdown_text(verdict.text));
   paragraph(markdown_text(host_line(document_)) + "  \n" + markdown_text(plan_line(document_)) +
-            "  \nDetects " + markdown_text(detectable_line(document_)));
+            "  \nDetects " + markdown_text(text::join(detectable_lines(document_), "; ")));
   if (!document_.complete) paragraph("**The run was cut short.** This is what was measured until then.");
 }
 

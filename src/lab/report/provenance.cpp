@@ -1,9 +1,7 @@
 #include "lab/report/provenance.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -78,38 +76,48 @@ std::string plan_line(const Document& document) {
   return line + fmt::format(", interleaved, seed {}", document.seed);
 }
 
-std::string detectable_line(const Document& document) {
-  struct Range {
-    double low = 0;
-    double high = 0;
-    std::string low_row;
-    std::string high_row;
+namespace {
+
+/// By how much equal lanes differ, from the calmest row to the wildest.
+std::string detectable_range(const std::vector<Calibration>& known, std::string_view target,
+                             measure::Pairing pairing, std::uint64_t processes) {
+  std::vector<std::pair<double, std::string>> effects;
+  for (const Calibration& entry : known) {
+    if (entry.target != target || entry.metric != "total" || entry.quantile != "p50") continue;
+    const auto effect = measure::minimum_detectable(entry.first, entry.second, pairing, processes);
+    if (effect) effects.emplace_back(*effect, entry.row);
+  }
+  if (effects.empty()) return {};
+  const auto [low, high] = std::ranges::minmax(effects);
+  const auto text = [](const auto& effect) {
+    return fmt::format("{:.2g} % ({})", effect.first * 100, effect.second);
   };
-  std::map<std::string, Range> ranges;
-  const auto processes = static_cast<std::uint64_t>(config_number(document, "processes").value_or(1));
-  for (const Calibration& entry : document.calibrations.value_or(std::vector<Calibration>())) {
-    if (entry.metric != "total" || entry.quantile != "p50") continue;
-    const auto effect =
-        measure::minimum_detectable(entry.first, entry.second, measure::Pairing::paired, processes);
-    if (!effect) continue;
-    const auto [at, is_new] = ranges.try_emplace(entry.target, Range{*effect, *effect, entry.row, entry.row});
-    Range& range = at->second;
-    if (*effect < range.low) std::tie(range.low, range.low_row) = std::tie(*effect, entry.row);
-    if (*effect > range.high) std::tie(range.high, range.high_row) = std::tie(*effect, entry.row);
+  return low == high ? text(low) : text(low) + " to " + text(high);
+}
+
+}  // namespace
+
+std::vector<std::string> detectable_lines(const Document& document) {
+  const std::vector<Calibration> known = document.calibrations.value_or(std::vector<Calibration>());
+  const auto processes =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, config_number(document, "processes").value_or(1)));
+  std::vector<std::string> lanes;
+  std::vector<std::string> runs;
+  for (const Target& target : document.targets) {
+    const std::string paired = detectable_range(known, target.id, measure::Pairing::paired, processes);
+    if (paired.empty()) continue;
+    lanes.push_back(target.id + " " + paired);
+    runs.push_back(target.id + " " +
+                   detectable_range(known, target.id, measure::Pairing::unpaired, processes));
   }
-  if (ranges.empty())
-    return "unknown: `tare calibrate` finds out how small a change can be told from none here";
-  std::vector<std::string> parts;
-  for (const auto& [target, range] : ranges) {
-    const auto at = [](double effect, const std::string& row) {
-      return fmt::format("{} % ({})", text::significant(effect * 100), row);
-    };
-    parts.push_back(range.low_row == range.high_row
-                        ? fmt::format("{} {}", target, at(range.low, range.low_row))
-                        : fmt::format("{} {} to {}", target, at(range.low, range.low_row),
-                                      at(range.high, range.high_row)));
-  }
-  return "changes from " + text::join(parts, " · ");
+  if (lanes.empty())
+    return {"unknown: `tare calibrate` finds out how small a change can be told from none here"};
+  constexpr std::uint64_t fewest_processes = 4;
+  return {"between lanes of this run: " + text::join(lanes, " · "),
+          processes < fewest_processes
+              ? fmt::format("between two such runs: nothing, it takes {} processes a side (--processes)",
+                            fewest_processes)
+              : "between two such runs: " + text::join(runs, " · ")};
 }
 
 std::vector<std::pair<std::string, std::string>> provenance(const Document& document) {

@@ -18,9 +18,10 @@ std::string host_line(const Document& document);
 /// "12 rows × 3 targets × 200 rounds, interleaved, seed 42"; rounds only when the run's options say so.
 std::string plan_line(const Document& document);
 
-/// How small a change two lanes of this run could show: "changes from node 2.10 % (node_exit_1) to 6.30 %
-/// (nested_8)", by its calibrations; how to find out when there are none.
-std::string detectable_line(const Document& document);
+/// By how much equal lanes differ on this machine, so that no smaller change can be told: "between lanes of
+/// this run: node 2.1 % (node_exit_1) to 6.3 % (nested_8)", and the same between two runs like this one. How
+/// to find out when nothing of it was calibrated.
+std::vector<std::string> detectable_lines(const Document& document);
 
 /// Every fact of the host and the tool with its value, "unavailable" where the machine does not say.
 std::vector<std::pair<std::string, std::string>> provenance(const Document& document);

@@ -40,7 +40,7 @@ Table trace_table(const Document& document, std::string_view row, std::size_t mo
 
   Table table;
   table.title = fmt::format("stages of {}, µs", row);
-  for (const Row* one : rows) table.lanes.push_back({one->target, {{"calls"}, {"mean"}, {"max"}}});
+  for (const Row* one : rows) table.lanes.push_back({one->target, {{"calls"}, {"mean"}, {"max ever"}}});
   for (const auto& [name, weight] : stages) {
     TableLine line{{name}, {}, {}};
     for (const Row* one : rows) {

@@ -13,8 +13,8 @@ namespace tare::report {
 /// Rows of the document that were traced, in order of appearance.
 std::vector<std::string> traced_rows(const Document& document);
 
-/// One stage a line, calls and mean and largest time of each lane that was traced in this row; the stages
-/// that took most time in all come first, and only the first `most` of them..
+/// One stage a line, calls and mean time of each lane, and the largest since its runtime started that was
+/// traced in this row; the stages that took most time in all come first, and only the first `most` of them..
 Table trace_table(const Document& document, std::string_view row, std::size_t most);
 
 /// "agentos has no process_exit_cleanup: why", each reason once.

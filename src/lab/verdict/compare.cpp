@@ -65,6 +65,7 @@ class Comparer {
     result_.now = side_of(now);
     result_.paired = base.document == now.document;
     result_.same_machine = same_machine(*base.document, *now.document);
+    if (!result_.paired) result_.noise_floor = noise_floor(*base.document, *now.document);
     if (!result_.paired) result_.differences = differences(*base.document, *now.document);
   }
 
@@ -170,6 +171,7 @@ class Comparer {
                              {target, entry.row, entry.metric, entry.quantile, pairing, processes, samples});
       if (one) largest = std::max(largest.value_or(0), *one);
     }
+    if (result_.noise_floor > 0) largest = std::max(largest.value_or(0), result_.noise_floor);
     return largest;
   }
 
@@ -182,7 +184,7 @@ class Comparer {
     std::size_t next = 0;
     for (Entry& entry : result_.entries) {
       if (entry.p) entry.p_adjusted = adjusted[next++];
-      Ruling ruling = rule(entry, options_.tolerance);
+      Ruling ruling = rule(entry, options_.tolerance, p.size());
       const bool comparable = result_.same_machine || options_.machines == Machines::may_differ;
       if (!comparable && ruling.change != Change::missing) {
         ruling = {Change::unclear, report::Verdict::inconclusive, "measured on different machines"};

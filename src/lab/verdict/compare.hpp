@@ -7,6 +7,7 @@
 
 #include <boost/describe.hpp>
 
+#include "lab/measure/detectable.hpp"
 #include "lab/report/document.hpp"
 
 /// `tare compare`: run documents against a base, metric by metric.
@@ -78,12 +79,14 @@ struct Comparison {
   Side now;
   bool paired = false;        ///< both lanes are of one run and share its rounds
   bool same_machine = false;  ///< else every verdict is inconclusive
+  double noise_floor = 0;     ///< see noise_floor(); 0 when paired
   std::vector<Difference> differences;
   std::vector<std::string> missing;  ///< "fanout_8 on node": in the base only
   std::vector<std::string> extra;    ///< in the new document only
   std::vector<Entry> entries;
 };
-BOOST_DESCRIBE_STRUCT(Comparison, (), (now, paired, same_machine, differences, missing, extra, entries))
+BOOST_DESCRIBE_STRUCT(Comparison, (),
+                      (now, paired, same_machine, noise_floor, differences, missing, extra, entries))
 
 struct ComparisonDocument {
   std::string schema = std::string(comparison_schema);
@@ -120,13 +123,24 @@ std::vector<Difference> differences(const report::Document& base, const report::
 /// Whether both were measured on one machine: processor, number of processors and memory.
 bool same_machine(const report::Document& base, const report::Document& now);
 
-/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha. One that is not
-/// wholly beyond the minimum detectable effect is unclear. `better` says which way is good.
+/// How far two runs of equal programs can lie apart for no other reason than that their processes had to
+/// share the processors with others: the share of time in which tasks waited before a run, times how many
+/// times too many there were (at least one). A share of the time of an operation, of the busier of the two; 0
+/// when both were quiet. Lanes of one run suffer alike, so it is not for them.
+double noise_floor(const report::Document& base, const report::Document& now);
+
+/// How many processes a side it takes so that a change can be told at all when so many figures are corrected
+/// together (Holm): the most extreme p of the test, times their number, is then at most alpha.
+std::uint64_t enough_processes(measure::Pairing pairing, std::size_t figures);
+
+/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha, which was
+/// corrected over `figures`. One that is not wholly beyond the minimum detectable effect is unclear. `better`
+/// says which way is good.
 struct Ruling {
   Change change = Change::unclear;
   report::Verdict verdict = report::Verdict::inconclusive;
   std::optional<std::string> reason;
 };
-Ruling rule(const Entry& entry, double tolerance);
+Ruling rule(const Entry& entry, double tolerance, std::size_t figures = 1);
 
 }  // namespace tare::verdict

@@ -105,7 +105,8 @@ void ComparisonMarkdown::sides(const Comparison& comparison) {
   };
   row("base", document_.base);
   row("new", comparison.now);
-  if (comparison.paired) paragraph("Both lanes are of one run: compared round by round.");
+  if (comparison.paired)
+    paragraph("Both lanes are of one run, and shared its rounds: they are compared in pairs.");
 }
 
 void ComparisonMarkdown::differences(const Comparison& comparison) {

@@ -269,7 +269,8 @@ void ComparisonReport::one(const Comparison& comparison) {
   if (document_.comparisons.size() > 1) blank_line();
   say("new", run_text(comparison.now));
   if (comparison.now.host != document_.base.host) say("", comparison.now.host);
-  if (comparison.paired) say("", "both lanes are of one run: compared round by round");
+  if (comparison.paired)
+    say("", "both lanes are of one run, and shared its rounds: they are compared in pairs");
   say_each("!", warnings(comparison), Tone::warn);
   std::vector<std::string> differences;
   for (const Difference& difference : comparison.differences)

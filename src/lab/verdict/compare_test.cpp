@@ -116,6 +116,22 @@ TEST(Compare, two_machines_are_told_apart) {
   EXPECT_EQ(find(compare_documents(base, now, across), "nested_8", "p50").change, Change::worse);
 }
 
+TEST(Compare, what_sharing_the_processors_explains_is_no_change) {
+  const report::Document base = run(100, 1);
+  report::Document now = run(130, 2);
+  EXPECT_EQ(noise_floor(base, now), 0);
+  now.host.load = {3.0, 2.0, 1.0};
+  now.host.psi.before.emplace().cpu = measure::Pressure{50, 0, {}, {}};
+  // Half of the time there was twice as much to do as processors, so that times can be half as long again.
+  EXPECT_DOUBLE_EQ(noise_floor(base, now), 0.5);
+  const Comparison noisy = compare_documents(base, now);
+  EXPECT_DOUBLE_EQ(noisy.noise_floor, 0.5);
+  EXPECT_EQ(find(noisy, "nested_8", "p50").change, Change::unclear);
+  EXPECT_EQ(find(noisy, "nested_8", "p50").minimum_detectable, 0.5);
+  now.host.psi.before->cpu->some_avg10 = 10;
+  EXPECT_EQ(find(compare_documents(base, now), "nested_8", "p50").change, Change::worse);
+}
+
 TEST(Compare, provenance_names_what_differs) {
   const report::Document base = run(100, 1);
   report::Document now = run(100, 1);

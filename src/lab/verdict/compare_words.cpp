@@ -218,7 +218,8 @@ std::vector<std::string> how_lines(const ComparisonDocument& document) {
       if (!entry.method.empty()) methods.insert(entry.method);
       any = any || entry.ratio;
       detectable = detectable || entry.minimum_detectable;
-      calibrated = calibrated && (!entry.ratio || entry.minimum_detectable);
+      // Tails beyond p95 are never calibrated.
+      calibrated = calibrated && (!entry.ratio || entry.minimum_detectable || entry.quantile != "p50");
     }
   }
   if (!any) return {};

@@ -20,10 +20,20 @@ using Facts = std::map<std::string, std::string>;
 constexpr std::array<std::string_view, 6> of_the_moment = {
     "started", "finished", "seed", "load before", "steal during the run", "throttled periods"};
 
-std::string noise_text(const report::Document& document) {
-  const measure::Noise noise = report::noise_of(document);
+std::string noise_text(const measure::Noise& noise) {
   const std::string level = boost::describe::enum_to_string(noise.level, "?");
   return noise.reasons.empty() ? level : level + ": " + text::join(noise.reasons, "; ");
+}
+
+/// The same for one run.
+double noise_floor_of(const report::Document& document) {
+  const measure::HostFacts& host = document.host;
+  const double cpus = measure::usable_cpus(host);
+  if (host.load.empty()) return 0;
+  const double load = host.load.front();
+  const bool has_pressure = host.psi.before && host.psi.before->cpu;
+  const double waiting = has_pressure ? host.psi.before->cpu->some_avg10 / 100 : std::min(1.0, load / cpus);
+  return waiting * std::max(1 / cpus, (load + 1) / cpus - 1);
 }
 
 Facts host_facts(const report::Document& document) {
@@ -79,10 +89,19 @@ std::vector<Difference> differences(const report::Document& base, const report::
   add_differences(found, host_facts(base), host_facts(now));
   add_differences(found, target_facts(base), target_facts(now));
   add_differences(found, option_facts(base), option_facts(now));
-  add_differences(found, {{"noise", noise_text(base)}}, {{"noise", noise_text(now)}});
+  const measure::Noise base_noise = report::noise_of(base);
+  const measure::Noise now_noise = report::noise_of(now);
+  if (base_noise.level != now_noise.level)
+    found.push_back({"noise", noise_text(base_noise), noise_text(now_noise)});
   if (base.complete != now.complete)
     found.push_back({"complete", base.complete ? "yes" : "no", now.complete ? "yes" : "no"});
   return found;
+}
+
+double noise_floor(const report::Document& base, const report::Document& now) {
+  constexpr double quiet = 0.01;
+  const double floor = std::max(noise_floor_of(base), noise_floor_of(now));
+  return floor < quiet ? 0 : floor;
 }
 
 bool same_machine(const report::Document& base, const report::Document& now) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -19,6 +21,17 @@ Ruling moved(bool up, report::Better better) {
   return {worse ? Change::worse : Change::better, worse ? report::Verdict::fail : report::Verdict::pass, {}};
 }
 
+/// What would make a significant p possible, or likely.
+std::string what_it_needs(const Entry& entry, std::size_t figures) {
+  const std::uint64_t processes = std::min(entry.base_processes, entry.now_processes);
+  const bool paired = entry.method.find("paired") != std::string::npos ||
+                      entry.method.find("log-ratios") != std::string::npos;
+  if (entry.pairs != processes) return "more rounds";
+  const std::uint64_t enough =
+      enough_processes(paired ? measure::Pairing::paired : measure::Pairing::unpaired, figures);
+  return processes < enough ? fmt::format("{} processes (--processes)", enough) : "more processes";
+}
+
 /// Without a ratio, as over a base of zero, only the difference can tell.
 Ruling by_difference(const Entry& entry) {
   const auto [low, high] = *entry.difference_interval;
@@ -32,7 +45,19 @@ Ruling by_difference(const Entry& entry) {
 
 }  // namespace
 
-Ruling rule(const Entry& entry, double tolerance) {
+std::uint64_t enough_processes(measure::Pairing pairing, std::size_t figures) {
+  const double largest = alpha / static_cast<double>(std::max<std::size_t>(figures, 1));
+  constexpr std::uint64_t most = 1000;
+  double choices = 1;  // 2 of so many orders are the most extreme
+  for (std::uint64_t n = 1; n < most; ++n) {
+    const auto k = static_cast<double>(n);
+    choices *= pairing == measure::Pairing::paired ? 2 : (2 * k) * (2 * k - 1) / (k * k);
+    if (2 / choices <= largest) return n;
+  }
+  return most;
+}
+
+Ruling rule(const Entry& entry, double tolerance, std::size_t figures) {
   if (!entry.base || !entry.now) return {Change::missing, report::Verdict::unmeasured, entry.reason};
   if (!entry.ratio && entry.difference_interval) return by_difference(entry);
   if (!entry.interval || !entry.ratio) return unclear(entry.reason.value_or("no interval"));
@@ -43,9 +68,9 @@ Ruling rule(const Entry& entry, double tolerance) {
       return unclear(fmt::format("equal lanes differ by up to {} here", percent(visible)));
     if (!entry.p_adjusted) return unclear(entry.reason.value_or("no test of significance"));
     if (*entry.p_adjusted > alpha) {
-      return unclear(fmt::format("p {} after Holm's correction: needs more {}",
-                                 text::significant(*entry.p_adjusted),
-                                 entry.base_processes >= 4 ? "processes" : "rounds"));
+      return unclear(fmt::format("p {} after Holm's correction over {} figures: needs {}",
+                                 text::significant(*entry.p_adjusted), figures,
+                                 what_it_needs(entry, figures)));
     }
     return moved(low > 1, entry.better);
   }

@@ -61,6 +61,21 @@ TEST(Rule, a_tolerance_below_what_the_machine_can_see_never_passes) {
   EXPECT_NE(rule(even, 0.05).reason.value_or("").find("6.00 %"), std::string::npos);
 }
 
+TEST(Rule, says_how_many_processes_could_tell) {
+  // 2 of 2^8 orders, times 11 figures, is 0.086; 2 of 2^9 is enough. Unpaired: 2 of 70 times 2 is above 0.05.
+  EXPECT_EQ(enough_processes(measure::Pairing::paired, 1), 6U);
+  EXPECT_EQ(enough_processes(measure::Pairing::paired, 11), 9U);
+  EXPECT_EQ(enough_processes(measure::Pairing::unpaired, 1), 4U);
+  EXPECT_EQ(enough_processes(measure::Pairing::unpaired, 2), 5U);
+  EXPECT_EQ(enough_processes(measure::Pairing::unpaired, 168), 8U);
+  Entry many = entry(5, 4, 6);
+  many.base_processes = many.now_processes = many.pairs = 8;
+  many.method = "median over processes of their rounds' paired log-ratios, sign-test interval";
+  many.p_adjusted = 0.086;
+  EXPECT_EQ(rule(many, 0.05, 11).reason,
+            "p 0.0860 after Holm's correction over 11 figures: needs 9 processes (--processes)");
+}
+
 TEST(Rule, a_base_of_zero_is_judged_by_the_difference) {
   Entry zero = entry(1, 1, 1);
   zero.base = 0;

@@ -27,7 +27,7 @@ bool concerns(const Defect& defect, std::string_view row) {
 std::optional<std::string> why_unavailable(const std::vector<Defect>& defects, std::string_view row) {
   for (const Defect& defect : defects) {
     if (defect.effect == DefectEffect::unavailable && concerns(defect, row))
-      return fmt::format("known defect of {}: {}", defect.version, defect.text);
+      return fmt::format("{}{}: {}", known_defect, defect.version, defect.text);
   }
   return std::nullopt;
 }
@@ -71,7 +71,7 @@ std::vector<report::Finding> defect_findings(const report::Document& document, c
         {report::FindingLevel::warn,
          target,
          {},
-         fmt::format("known defect of {} in {}: {}", defects.front().version, text::join(rows, ", "), text)});
+         fmt::format("{}{} in {}: {}", known_defect, defects.front().version, text::join(rows, ", "), text)});
   }
   return findings;
 }

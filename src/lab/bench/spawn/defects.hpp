@@ -29,6 +29,9 @@ struct Defect {
 };
 BOOST_DESCRIBE_STRUCT(Defect, (), (version, row, check, text, effect))
 
+/// How the reason of a row begins that a known defect makes unavailable.
+inline constexpr std::string_view known_defect = "known defect of ";
+
 /// Those of a file that hold for this version. No file has none. Throws Error(input) when it is damaged.
 std::vector<Defect> load_defects(const std::filesystem::path& path, std::string_view version);
 
