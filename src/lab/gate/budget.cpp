@@ -179,13 +179,16 @@ std::optional<Quantity> Reader::value_limit(std::string_view key) const {
   return limit;
 }
 
-/// A share: "5 %", or 0.05.
+/// A share of the base. A plain number is refused: 5 could mean 5 %, 500 % or five times as much.
 double Reader::share(const TomlEntry& entry) const {
   const Quantity value = quantity(entry);
-  if (value.unit != "%" && !value.unit.empty())
-    fail(entry.place, fmt::format("{} must be a share, got a quantity in {}", entry.key, value.unit), "",
-         "as \"5 %\" or 0.05");
-  const double share = value.unit == "%" ? value.value / 100 : value.value;
+  if (value.unit != "%")
+    fail(entry.place,
+         fmt::format("{} must be a percentage, got {}", entry.key,
+                     value.unit.empty() ? "a plain number" : "a quantity in " + value.unit),
+         "",
+         fmt::format("as \"5 %\"; a ratio is {}", entry.key == "max_increase" ? "max_ratio" : "min_ratio"));
+  const double share = value.value / 100;
   if (share < 0) fail(entry.place, fmt::format("{} is negative", entry.key));
   if (entry.key == "max_decrease" && share > 1)
     fail(entry.place, "max_decrease is more than 100 %", "nothing falls below 0");

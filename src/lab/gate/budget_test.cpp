@@ -51,7 +51,7 @@ TEST(Budget, knows_every_kind_by_its_key) {
 }
 
 TEST(Budget, shares_and_ratios_say_the_same) {
-  const BudgetSpec share = one("versus = 'baseline'\nmax_increase = '5 %'\nmax_decrease = 0.1");
+  const BudgetSpec share = one("versus = 'baseline'\nmax_increase = '5 %'\nmax_decrease = '10 %'");
   EXPECT_DOUBLE_EQ(share.max->value, 1.05);
   EXPECT_DOUBLE_EQ(share.min->value, 0.9);
   EXPECT_EQ(limit_text(share), "≥ 0.9×, ≤ 1.05× baseline");
@@ -87,9 +87,15 @@ TEST(Budget, what_cannot_be_meant_is_refused_in_its_line) {
       {"[[budget]]\nmax = '1 s'\nmin = '2 MB'", "min and max measure different things"},
       {"[[budget]]\nmax = 1\nmax_increase = '5 %'", "both max and max_increase"},
       {"[[budget]]\nmax_increase = '5 %'", "max_increase needs versus"},
-      {"[[budget]]\nversus = 'baseline'\nmax_ratio = 1.1\nmax_increase = 0.1",
+      {"[[budget]]\nversus = 'baseline'\nmax_ratio = 1.1\nmax_increase = '1 %'",
        "both max_ratio and max_increase"},
-      {"[[budget]]\nversus = 'baseline'\nmax_increase = '5 ms'", "max_increase must be a share"},
+      {"[[budget]]\nversus = 'baseline'\nmax_increase = '5 ms'",
+       "max_increase must be a percentage, got a quantity in ms"},
+      {"[[budget]]\nversus = 'baseline'\nmax_increase = 5",
+       "tare.toml:3:1: max_increase must be a percentage, got a plain number; as \"5 %\"; a ratio is "
+       "max_ratio"},
+      {"[[budget]]\nversus = 'baseline'\nmax_increase = '5'", "max_increase must be a percentage"},
+      {"[[budget]]\nversus = 'baseline'\nmax_decrease = 0.05", "a ratio is min_ratio"},
       {"[[budget]]\nversus = 'baseline'\nmax_increase = '-5 %'", "max_increase is negative"},
       {"[[budget]]\nversus = 'baseline'\nmax_decrease = '500 %'", "more than 100 %"},
       {"[[budget]]\nversus = 'baseline'\nmax_ratio = 0", "max_ratio is 0"},
