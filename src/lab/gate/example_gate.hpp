@@ -49,7 +49,7 @@ inline std::vector<BudgetResult> example_results() {
   near.measured = 40.1;
   near.interval = report::Interval{39.7, 40.4};
   add(near, Verdict::inconclusive,
-      "the limit lies within the interval (n=200); more samples make it narrower");
+      "the limit lies within the interval (n=200); more samples (--iterations) make it narrower");
 
   BudgetResult lost = slow;
   lost.row = "nested_8";
@@ -71,7 +71,8 @@ inline std::vector<BudgetResult> example_results() {
   relative.base_unit = "ms";
   relative.p_adjusted = 0.0004;
   relative.minimum_detectable = 0.021;
-  add(relative, Verdict::fail, "100 → 120 ms, +20 %; the whole interval is past the limit");
+  add(relative, Verdict::fail,
+      "+20 % (p50 of all samples: 100 ms, then 120 ms); the whole interval is past the limit");
 
   BudgetResult tax = example_result("emulation tax", FigureKind::tax, "node_exit_1", "agentos", "total");
   tax.quantile = "p50";

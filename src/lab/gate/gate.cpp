@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "lab/gate/judge.hpp"
 #include "lab/report/figures.hpp"
 
@@ -20,7 +21,9 @@ class Gate {
         run_(*run.document),
         baseline_(baseline ? baseline->document : nullptr),
         options_(options),
-        same_machine_(baseline_ == nullptr || same_machine(*baseline_, run_)) {
+        same_machine_(baseline_ == nullptr || same_machine(*baseline_, run_)),
+        scene_{run_, baseline_, options_, same_machine_,
+               baseline_ == nullptr ? 0 : verdict::noise_floor(*baseline_, run_)} {
     gate_.run = side_of(run);
     if (baseline) gate_.baseline = side_of(*baseline);
   }
@@ -36,10 +39,30 @@ class Gate {
   }
 
  private:
+  /// Why a budget relative to another target has nothing to be relative to, once for all its rows.
+  std::optional<std::string> no_such_target(const BudgetSpec& budget) const {
+    if (budget.kind != BudgetKind::relative || budget.versus == versus_baseline) return std::nullopt;
+    std::vector<std::string> known;
+    const auto add = [&](const std::string& id) {
+      if (std::ranges::find(known, id) == known.end()) known.push_back(id);
+    };
+    for (const report::Target& target : run_.targets) add(target.id);
+    for (const report::Row& row : run_.rows) add(row.target);
+    if (std::ranges::find(known, budget.versus) != known.end()) return std::nullopt;
+    const auto near = text::did_you_mean(budget.versus, known);
+    return fmt::format("no target '{}' in the run ({}){}", budget.versus,
+                       known.empty() ? "it has none" : "it has " + text::join(known, ", "),
+                       near ? fmt::format("; did you mean '{}'?", *near) : "");
+  }
+
   void apply(const BudgetSpec& budget) {
     if (budget.kind == BudgetKind::relative && budget.versus == versus_baseline && baseline_ == nullptr) {
       gate_.budgets.push_back(
           unmeasured(blank(budget, budget.row, budget.target), "no --baseline was given"));
+      return;
+    }
+    if (const auto why = no_such_target(budget)) {
+      gate_.budgets.push_back(unmeasured(blank(budget, budget.row, budget.target), *why));
       return;
     }
     const Places places = places_of(budget, run_, baseline_);
@@ -69,7 +92,7 @@ class Gate {
         gate_.budgets.push_back(judge_outcome(budget, place));
         return;
       case BudgetKind::relative:
-        for (Relative& one : measure_relative(budget, place, {run_, baseline_, options_, same_machine_})) {
+        for (Relative& one : measure_relative(budget, place, scene_)) {
           // Judged when all are known; until then it holds the place of the budget in the file.
           relative_at_.push_back(gate_.budgets.size());
           gate_.budgets.push_back(one.result);
@@ -116,9 +139,7 @@ class Gate {
     }
     const bool judged = std::ranges::any_of(
         gate_.budgets, [](const BudgetResult& r) { return r.kind == FigureKind::relative && r.interval; });
-    const bool calibrated = std::ranges::any_of(
-        gate_.budgets, [](const BudgetResult& r) { return r.minimum_detectable.has_value(); });
-    if (judged && !calibrated)
+    if (judged && options_.calibrations.empty())
       note("not calibrated: `tare calibrate` would tell how small a change this machine can see");
     if (skipped_ > 0)
       note(fmt::format("{} unavailable {} left out (unavailable = \"skip\")", skipped_,
@@ -141,6 +162,7 @@ class Gate {
   const report::Document* baseline_;
   const GateOptions& options_;
   bool same_machine_;
+  RelativeScene scene_;
   std::vector<Relative> relative_;
   std::vector<std::size_t> relative_at_;  // in gate_.budgets
   std::size_t skipped_ = 0;

@@ -35,7 +35,7 @@ struct BudgetResult {
   std::string target;                   ///< the same
   std::string metric;                   ///< of a counter, resource, outcome or tax: what it limits
   std::optional<std::string> quantile;  ///< null when the figure has none
-  std::optional<std::string> versus;    ///< "baseline" or a target, of a relative budget
+  std::optional<std::string> versus;    ///< "baseline" or a target, of a relative budget or a tax
   std::string limit;                    ///< in words: "≤ 40 ms"
   std::string unit;                     ///< of the figures below; "×" is a ratio, "" a count
   std::optional<double> max;            ///< in `unit`

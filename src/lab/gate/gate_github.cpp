@@ -29,7 +29,7 @@ std::string annotations(std::string_view command, const std::vector<const Budget
   std::vector<std::string> rest;
   for (std::size_t i = shown; i < results.size(); ++i)
     rest.push_back(fmt::format("{} ({})", full_name(*results[i]), report::name_of(results[i]->verdict)));
-  return out + annotation(command, fmt::format("{} more budgets", rest.size()), text::join(rest, "; "));
+  return out + annotation(command, fmt::format("{} more figures", rest.size()), text::join(rest, "; "));
 }
 
 /// Line ends are kept, as GitHub writes them; other control characters could move the cursor of a log.

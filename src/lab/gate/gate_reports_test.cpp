@@ -9,6 +9,7 @@
 #include "lab/gate/gate_junit.hpp"
 #include "lab/gate/gate_markdown.hpp"
 #include "lab/gate/gate_table.hpp"
+#include "lab/gate/gate_words.hpp"
 #include "lab/report/golden.hpp"
 #include "lab/report/layout.hpp"
 
@@ -47,6 +48,60 @@ TEST(GateReports, the_json_reads_back_as_it_was) {
   const auto back =
       json::read<GateDocument>(json::parse(text, "gate.json"), "gate.json", json::Unknown::refuse);
   EXPECT_EQ(json::pretty(back), text);
+}
+
+/// Results that differ in nothing but their row and what they measured.
+GateDocument alike(const std::vector<std::string>& reasons) {
+  GateDocument gate = example_gate();
+  gate.budgets.clear();
+  for (const std::string& reason : reasons) {
+    BudgetResult one = example_result("b", FigureKind::quantile, "row_" + std::to_string(gate.budgets.size()),
+                                      "node", "total");
+    gate.budgets.push_back(judged_as(one, report::Verdict::inconclusive, reason));
+  }
+  gate.counts = {0, 0, gate.budgets.size(), 0};
+  return gate;
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++n;
+  return n;
+}
+
+TEST(GateTable, says_once_what_many_results_share) {
+  const std::string advice = "more processes would tell";
+  const std::string table =
+      gate_table(alike({"+1 %; " + advice, "other", "+2 %; " + advice, "+3 %; " + advice}), 100, Colour::off);
+  EXPECT_EQ(times(table, advice), 1U) << table;
+  EXPECT_THAT(table, HasSubstr("            +3 %\n            all 3: more processes would tell\n\n"));
+  EXPECT_THAT(table,
+              HasSubstr("row_1 on node, total\n            limit · measured n/a\n            other\n"));
+  for (const char* row : {"row_0", "row_1", "row_2", "row_3"}) EXPECT_EQ(times(table, row), 1U);
+  EXPECT_THAT(gate_table(alike({advice, advice}), 100, Colour::off), HasSubstr("both: " + advice));
+  // A single one says all that it has to say in one go.
+  EXPECT_THAT(gate_table(alike({"+1 %; " + advice}), 100, Colour::off), HasSubstr("+1 %; " + advice));
+}
+
+TEST(GateWords, the_headline_counts_figures_and_names_the_budgets) {
+  GateDocument gate = example_gate();
+  EXPECT_EQ(gate_line(gate), "3 of 8 figures failed, 1 unmeasured, 1 inconclusive (5 budgets)");
+  std::erase_if(gate.budgets, [](const BudgetResult& r) { return r.verdict != report::Verdict::pass; });
+  gate.counts = {3, 0, 0, 0};
+  EXPECT_EQ(gate_line(gate), "all 3 figures passed (2 budgets)");
+}
+
+TEST(GateWords, a_total_tax_is_relative_to_the_native_floor) {
+  GateDocument gate;
+  BudgetSpec tax;
+  tax.kind = BudgetKind::tax;
+  tax.figure = "total";
+  tax.max = Quantity{1, ""};
+  report::Document run;
+  run.rows.emplace_back().row = "a";
+  run.rows.back().target = "app";
+  EXPECT_EQ(full_name(evaluate({tax}, {"run.json", {}, &run}, {}, {}).budgets.at(1)),
+            "a on app, app ÷ native, total p50");
 }
 
 TEST(GateTable, fits_every_terminal) {
@@ -108,7 +163,7 @@ TEST(GateGithub, never_more_annotations_than_are_shown) {
   };
   EXPECT_EQ(starting("::error "), 10);
   EXPECT_EQ(starting("::warning "), 10);
-  EXPECT_THAT(lines.at(9), StartsWith("::error title=5 more budgets::row_9 on node"));
+  EXPECT_THAT(lines.at(9), StartsWith("::error title=5 more figures::row_9 on node"));
   EXPECT_THAT(lines.at(9), HasSubstr("row_13 on node"));
 }
 

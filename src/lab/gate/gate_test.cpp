@@ -73,7 +73,7 @@ report::Metric& total(Document& document, std::size_t row = 0) {
 
 TEST(Gate, judges_the_interval_and_not_the_point) {
   const Document now = run();
-  const auto [low, high] = *now.rows[0].metrics.at("total").summary.p50_interval;
+  const auto [low, high] = *only("max = '1 s'", now).interval;
   const auto at = [&](double limit) { return only(fmt::format("max = '{} ms'", limit), now); };
   expect(Verdict::pass, "", at(high));
   expect(Verdict::inconclusive, "the limit lies within the interval", at((low + high) / 2));
@@ -81,6 +81,64 @@ TEST(Gate, judges_the_interval_and_not_the_point) {
   expect(Verdict::fail, "the whole interval is past the limit", at(low * 0.999));
   expect(Verdict::pass, "", only(fmt::format("min = '{} ms'", low), now));
   expect(Verdict::fail, "past", only(fmt::format("min = '{} ms'", high * 1.001), now));
+}
+
+/// A row on a lane whose processes have these levels, each with the same small scatter around it.
+Document levels(const std::vector<double>& medians, std::uint32_t rounds = 25) {
+  report::Metric metric;
+  metric.unit = "ms";
+  std::uint32_t process = 0;
+  for (const double median : medians) {
+    for (std::uint32_t i = 0; i < rounds; ++i)
+      verdict::add_sample(metric, median * (1 + 0.001 * (i % 3)), process * rounds + i, process);
+    ++process;
+  }
+  report::Row made = made_row("a", "node", metric);
+  made.invariants.push_back({"exit_code", true, process * rounds, 0, "code 0", {}});
+  return made_document({made});
+}
+
+TEST(Gate, a_quantile_is_judged_by_processes_where_there_are_enough_of_them) {
+  const Document spread = levels({100, 101, 102, 110, 111, 112});
+  const BudgetResult by_process = only("max = '107 ms'", spread);
+  // The samples alone would pass 103 ms: their interval knows nothing of processes.
+  expect(Verdict::inconclusive,
+         "the limit lies within the interval (6 processes); more processes (--processes) make it narrower",
+         by_process);
+  EXPECT_LE(by_process.interval->at(0), 100.2);
+  EXPECT_GE(by_process.interval->at(1), 112);
+  EXPECT_EQ(by_process.measured, spread.rows[0].metrics.at("total").summary.p50);
+  expect(Verdict::pass, "", only("max = '113 ms'", spread));
+  expect(Verdict::fail, "", only("max = '99 ms'", spread));
+  // p95 needs 20 samples in every process; with 10 the interval is that of all samples.
+  expect(Verdict::inconclusive, "6 processes", only("quantile = 'p95'\nmax = '107 ms'", spread));
+  expect(Verdict::inconclusive, "needs 72 good samples",
+         only("quantile = 'p95'\nmax = '107 ms'", levels({100, 101, 102, 110, 111, 112}, 10)));
+}
+
+TEST(Gate, the_measured_quantile_always_lies_in_its_interval) {
+  // One process of eleven is slow: its samples are the slowest twentieth of all, but not of most processes.
+  const Document now = levels({100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 300}, 20);
+  for (const char* quantile : {"p50", "p90", "p95"}) {
+    const BudgetResult result = only(fmt::format("quantile = '{}'\nmax = '1 s'", quantile), now);
+    EXPECT_LE(result.interval->at(0), *result.measured) << quantile;
+    EXPECT_GE(result.interval->at(1), *result.measured) << quantile;
+  }
+  EXPECT_GE(only("quantile = 'p95'\nmax = '1 s'", now).interval->at(1), 300);
+}
+
+TEST(Gate, dependent_samples_of_few_processes_are_doubted_aloud) {
+  const Document two = levels({100, 200}, 100);
+  const std::string doubt = "samples depend on each other (lag-1 0.9";
+  expect(Verdict::pass, doubt, only("max = '1 s'", two));
+  expect(Verdict::fail, doubt, only("max = '1 ms'", two));
+  expect(Verdict::pass, "so that the interval is too narrow; measure with --processes 8",
+         only("max = '1 s'", two));
+  expect(Verdict::pass, "--processes 8 and at least 20 samples in each",
+         only("quantile = 'p95'\nmax = '1 s'", two));
+  // Samples that stand for themselves, and processes that are counted, leave no doubt.
+  EXPECT_FALSE(only("max = '1 s'", levels({100, 100.01}, 100)).reason);
+  EXPECT_FALSE(only("max = '1 s'", levels({100, 120, 140, 160, 180, 200})).reason);
 }
 
 TEST(Gate, units_of_limits_are_converted) {
@@ -221,7 +279,13 @@ TEST(NothingMissingPasses, a_baseline_that_was_not_given) {
 }
 
 TEST(NothingMissingPasses, a_target_that_is_not_in_the_run) {
-  expect(Verdict::unmeasured, "bun has no such row", only("versus = 'bun'\nmax_ratio = 9", run()));
+  // Once, however many rows it would have held.
+  const auto all = results("versus = 'nod'\nmax_ratio = 9", run());
+  ASSERT_EQ(all.size(), 1U);
+  expect(Verdict::unmeasured, "no target 'nod' in the run (it has node); did you mean 'node'?", all[0]);
+  Document lacks = run();
+  lacks.rows.push_back(row("c", "bun", 100, 9));
+  expect(Verdict::unmeasured, "bun has no such row", only("versus = 'bun'\nmax_ratio = 9", lacks));
 }
 
 TEST(NothingMissingPasses, a_run_that_was_cut_short) {

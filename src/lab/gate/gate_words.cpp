@@ -1,29 +1,48 @@
 #include "lab/gate/gate_words.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "lab/gate/judge.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/verdict/compare_words.hpp"
 
 namespace tare::gate {
 
 using report::Verdict;
+using verdict::counted;
+
+namespace {
+
+/// How many budgets the file holds: each has at least one result. That of the invariants is in no file.
+std::size_t budgets_of(const GateDocument& gate) {
+  std::set<std::string_view> ids;
+  for (const BudgetResult& result : gate.budgets) {
+    if (result.kind != FigureKind::invariants) ids.insert(result.id);
+  }
+  return ids.size();
+}
+
+}  // namespace
 
 std::string gate_line(const GateDocument& gate) {
   const VerdictCounts& n = gate.counts;
   const std::size_t all = gate.budgets.size();
-  if (n.pass == all) return all == 1 ? "the only budget passed" : fmt::format("all {} budgets passed", all);
+  const std::string of = fmt::format(" ({})", counted(budgets_of(gate), "budget"));
+  if (n.pass == all)
+    return fmt::format("{} passed{}", all == 1 ? "the only figure" : fmt::format("all {} figures", all), of);
   std::vector<std::string> parts;
   const auto add = [&](std::uint64_t count, std::string_view what) {
     if (count == 0) return;
-    parts.push_back(parts.empty() ? fmt::format("{} of {} budgets {}", count, all, what)
+    parts.push_back(parts.empty() ? fmt::format("{} of {} figures {}", count, all, what)
                                   : fmt::format("{} {}", count, what));
   };
   add(n.fail, "failed");
   add(n.unmeasured, "unmeasured");
   add(n.inconclusive, "inconclusive");
-  return text::join(parts, ", ");
+  return text::join(parts, ", ") + of;
 }
 
 std::string gate_title(const GateDocument& gate) {

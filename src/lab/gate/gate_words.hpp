@@ -9,10 +9,10 @@
 /// What every report of a gate says in the same words. Names are foreign text: escape them where they go.
 namespace tare::gate {
 
-/// "2 of 9 budgets failed, 1 unmeasured, 1 inconclusive", "all 9 budgets passed"
+/// "2 of 9 figures failed, 1 unmeasured, 1 inconclusive (3 budgets)", "all 9 figures passed (3 budgets)"
 std::string gate_line(const GateDocument& gate);
 
-/// "fail – 2 of 9 budgets failed, 1 unmeasured"
+/// "fail – 2 of 9 figures failed, 1 unmeasured (3 budgets)"
 std::string gate_title(const GateDocument& gate);
 
 /// "total p50", "emulation tax, total p50", "syncFiles", "failed samples"

@@ -48,6 +48,7 @@ BudgetResult blank(const BudgetSpec& budget, const std::string& row, const std::
   result.metric = budget.has_metric() ? budget.metric : budget.figure;
   if (budget.has_metric()) result.quantile = budget.quantile;
   if (budget.kind == BudgetKind::relative) result.versus = budget.versus;
+  if (budget.kind == BudgetKind::tax && budget.figure == "total") result.versus = "native";
   result.limit = limit_text(budget);
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "lab/gate/gate.hpp"
 #include "lab/gate/places.hpp"
+#include "lab/verdict/effect.hpp"
 
 /// The parts of a gate: how each kind of figure is found and judged. Only gate.cpp uses this.
 namespace tare::gate {
@@ -52,6 +54,10 @@ BudgetResult judge_invariants(const report::Document& run);
 struct Relative {
   BudgetResult result;
   std::optional<double> p;  ///< of a change past the limit; nothing when it is judged already
+  verdict::Pairing pairing = verdict::Pairing::unpaired;
+  std::uint64_t pairs = 0;      ///< what the interval rests on: rounds or processes
+  std::uint64_t processes = 0;  ///< of the side that has fewer
+  double noise_floor = 0;       ///< see verdict::noise_floor; part of the minimum detectable change
 };
 
 struct RelativeScene {
@@ -59,6 +65,7 @@ struct RelativeScene {
   const report::Document* baseline = nullptr;
   const GateOptions& options;
   bool same_machine = true;  ///< of run and baseline
+  double noise_floor = 0;    ///< of run and baseline, a share
 };
 
 std::vector<Relative> measure_relative(const BudgetSpec& budget, const Place& place,

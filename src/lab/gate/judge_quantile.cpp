@@ -1,9 +1,14 @@
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "lab/gate/judge.hpp"
 #include "lab/measure/quantile.hpp"
+#include "lab/measure/series.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/verdict/effect.hpp"
 
 /// Quantiles of one lane, and the ratios that the run itself compared.
 namespace tare::gate {
@@ -31,12 +36,66 @@ std::string bad_samples(const report::Row& row, const report::Metric& metric) {
   return report::n_text(count) + ": " + report::failure_text(row, metric);
 }
 
-std::string why_judged(Verdict verdict, std::uint64_t n) {
+/// `n` says what the interval rests on: "n=200", "8 processes".
+std::string why_judged(Verdict verdict, const std::string& n, std::string_view more) {
   if (verdict == Verdict::fail) return "the whole interval is past the limit";
   if (verdict == Verdict::inconclusive)
-    return fmt::format("the limit lies within the interval (n={}); more samples make it narrower",
-                       text::count(n));
+    return fmt::format("the limit lies within the interval ({}); more {} make it narrower", n, more);
   return "";
+}
+
+/// From here on the medians of processes have an interval of 95 %.
+constexpr std::size_t fewest_processes = 6;
+
+/// The quantile of each process, ascending. Nothing when there are too few, or one does not carry it.
+std::optional<std::vector<double>> quantiles_of_processes(const report::Metric& metric, double q) {
+  const verdict::Series series = verdict::series_of(metric);
+  std::map<std::uint32_t, std::vector<double>> processes;
+  for (std::size_t i = 0; i < series.samples.size(); ++i)
+    processes[series.process[i]].push_back(series.samples[i]);
+  if (processes.size() < fewest_processes) return std::nullopt;
+  std::vector<double> quantiles;
+  for (auto& [process, samples] : processes) {
+    std::ranges::sort(samples);
+    const auto quantile = measure::quantile_if_carried(samples, q);
+    if (!quantile) return std::nullopt;
+    quantiles.push_back(*quantile);
+  }
+  std::ranges::sort(quantiles);
+  return quantiles;
+}
+
+/// The interval that a quantile is judged by.
+struct Basis {
+  std::optional<report::Interval> interval;
+  std::string n;          ///< what it rests on
+  std::string_view more;  ///< what would make it narrower
+  std::string doubt;      ///< why it should be wider, or ""
+};
+
+/// Samples of one process share its luck, so that processes are counted wherever there are enough of them.
+Basis basis_of(const report::Metric& metric, const Carried& figure) {
+  if (const auto quantiles = quantiles_of_processes(metric, figure.q)) {
+    Basis basis{measure::quantile_interval(*quantiles, 0.5), fmt::format("{} processes", quantiles->size()),
+                "processes (--processes)", ""};
+    // The point is of all samples, and the middle process need not agree.
+    if (basis.interval) {
+      auto& [low, high] = *basis.interval;
+      low = std::min(low, *figure.point);
+      high = std::max(high, *figure.point);
+    }
+    return basis;
+  }
+  const measure::Summary& s = metric.summary;
+  Basis basis{figure.interval, "n=" + text::count(s.count), "samples (--iterations)", ""};
+  if (s.lag1.value_or(0) > measure::dependence_warning) {
+    const std::size_t least = measure::smallest_n(figure.q);
+    basis.doubt = fmt::format(
+        "samples depend on each other (lag-1 {:.2f}), so that the interval is too narrow; measure with "
+        "--processes 8{}",
+        *s.lag1, least > 1 ? fmt::format(" and at least {} samples in each", least) : "");
+  }
+  return basis;
 }
 
 std::optional<std::string> if_any(const std::string& reason) {
@@ -71,8 +130,9 @@ BudgetResult judge_quantile(const BudgetSpec& budget, const Place& place, const 
     return unmeasured(result, joined(why, bad));
   }
   result.measured = figure.point;
-  result.interval = figure.interval;
-  if (!figure.interval) {
+  const Basis basis = basis_of(metric, figure);
+  result.interval = basis.interval;
+  if (!basis.interval) {
     result.verdict = Verdict::inconclusive;
     result.reason =
         joined(fmt::format("{} has no interval with n={}; it needs {} good samples", budget.quantile,
@@ -80,8 +140,8 @@ BudgetResult judge_quantile(const BudgetSpec& budget, const Place& place, const 
                bad);
     return result;
   }
-  result.verdict = judge_interval({result.max, result.min}, *figure.interval);
-  result.reason = if_any(joined(why_judged(result.verdict, metric.summary.count), bad));
+  result.verdict = judge_interval({result.max, result.min}, *basis.interval);
+  result.reason = if_any(joined(joined(why_judged(result.verdict, basis.n, basis.more), basis.doubt), bad));
   return result;
 }
 
@@ -109,7 +169,8 @@ BudgetResult judge_tax(const BudgetSpec& budget, const Place& place, const repor
     return result;
   }
   result.verdict = judge_interval({result.max, result.min}, *tax.interval);
-  result.reason = if_any(joined(why_judged(result.verdict, tax.pairs), bad));
+  result.reason = if_any(
+      joined(why_judged(result.verdict, text::count(tax.pairs) + " pairs", "rounds (--iterations)"), bad));
   return result;
 }
 

@@ -58,6 +58,9 @@ class Measurement {
 
  private:
   bool to_baseline() const { return budget_.versus == versus_baseline; }
+  /// Lanes of one run suffer alike from whatever else ran.
+  double noise_floor() const { return to_baseline() ? scene_.noise_floor : 0; }
+  Pairing pairing() const { return to_baseline() ? Pairing::unpaired : Pairing::paired; }
   std::string base_name() const { return to_baseline() ? "the baseline" : budget_.versus; }
 
   std::optional<std::string> why_not() const;
@@ -129,9 +132,8 @@ Relative Measurement::from_zero() {
 /// a tolerance can express: then the base is moved there.
 Effect Measurement::effect(const Series& base, const Series& now) const {
   const double q = quantile_share(budget_.quantile);
-  const Pairing pairing = to_baseline() ? Pairing::unpaired : Pairing::paired;
   const auto ask = [&](const Series& from, double tolerance) {
-    return effect_of(from, now, {q, pairing, tolerance, scene_.options.seed});
+    return effect_of(from, now, {q, pairing(), tolerance, scene_.options.seed});
   };
   const bool up = result_.max && (!result_.min || *result_.now >= *result_.base);
   const double limit = up ? *result_.max : *result_.min;
@@ -147,14 +149,14 @@ std::optional<double> Measurement::detectable(const Effect& effect) const {
   const std::uint64_t processes =
       std::max<std::uint64_t>(1, std::min(effect.base_processes, effect.now_processes));
   const std::uint64_t samples = std::min(effect.base_n, effect.now_n) / processes;
-  const Pairing pairing = to_baseline() ? Pairing::unpaired : Pairing::paired;
   std::optional<double> largest;
   for (const std::string& target : {place_.target, to_baseline() ? place_.target : budget_.versus}) {
     const auto one =
         minimum_detectable(scene_.options.calibrations,
-                           {target, place_.row, metric_, budget_.quantile, pairing, processes, samples});
+                           {target, place_.row, metric_, budget_.quantile, pairing(), processes, samples});
     if (one) largest = std::max(largest.value_or(0), *one);
   }
+  if (noise_floor() > 0) largest = std::max(largest.value_or(0), noise_floor());
   return largest;
 }
 
@@ -172,7 +174,12 @@ Relative Measurement::compared(const Effect& effect) {
   if (!bad.empty()) result_.reason = bad;
   const bool past =
       (result_.max && *effect.ratio > *result_.max) || (result_.min && *effect.ratio < *result_.min);
-  return {std::move(result_), past ? effect.p.value_or(1) : 1.0};
+  return {std::move(result_),
+          past ? effect.p.value_or(1) : 1.0,
+          pairing(),
+          effect.pairs,
+          std::min(effect.base_processes, effect.now_processes),
+          noise_floor()};
 }
 
 Relative Measurement::measure() {
@@ -203,19 +210,15 @@ Relative Measurement::measure() {
   return compared(effect(*base, now));
 }
 
-/// "25.1 → 34.4 ms, +37 %"
+/// The change, which is of pairs or processes, before the figures of all samples, which may disagree with it:
+/// "+37 % (p50 of all samples: 25.1 ms, then 34.4 ms)", "(…: node 25.1 ms, bun 34.4 ms)" of lanes.
 std::string what_changed(const BudgetResult& result) {
-  return fmt::format("{} → {}, {}", text::significant(*result.base),
-                     figure_text(*result.now, result.base_unit), change_text(*result.measured));
-}
-
-/// What would make a budget decidable that is tighter than what the machine can see.
-std::string too_tight(double visible) {
-  return fmt::format(
-      "tighter than the {} by which equal lanes differ here: more processes (--processes), a quieter machine "
-      "or "
-      "a wider budget would decide it",
-      percent(visible));
+  const std::string base = figure_text(*result.base, result.base_unit);
+  const std::string now = figure_text(*result.now, result.base_unit);
+  const bool lanes = result.versus != versus_baseline;
+  return fmt::format("{} ({} of all samples: {})", change_text(*result.measured), *result.quantile,
+                     lanes ? fmt::format("{} {}, {} {}", *result.versus, base, result.target, now)
+                           : fmt::format("{}, then {}", base, now));
 }
 
 struct Judged {
@@ -223,32 +226,73 @@ struct Judged {
   std::string reason;
 };
 
-Judged judged(const BudgetResult& result) {
-  const double visible = result.minimum_detectable.value_or(0);
-  const auto tight = [&](const std::optional<double>& limit) { return limit && share_of(*limit) < visible; };
-  const bool too_near = tight(result.max) || tight(result.min);
-  const Verdict plain = judge_interval({result.max, result.min}, *result.interval);
-  // A limit within what equal lanes differ by is moved out of it: outwards to fail, inwards to pass.
-  const auto moved = [&](const std::optional<double>& limit, double to) {
+/// Judges one, of `figures` whose p values were adjusted together.
+class Judgement {
+ public:
+  Judgement(const Relative& one, std::size_t figures)
+      : one_(one), result_(one.result), figures_(figures), visible_(result_.minimum_detectable.value_or(0)) {}
+
+  Judged judge() const;
+
+ private:
+  bool tight(const std::optional<double>& limit) const { return limit && share_of(*limit) < visible_; }
+  /// A limit within what equal lanes differ by is moved out of it: outwards to fail, inwards to pass.
+  std::optional<double> moved(const std::optional<double>& limit, double to) const {
     return tight(limit) ? std::optional(to) : limit;
-  };
+  }
+  bool by_processes() const { return one_.pairs == one_.processes; }
+  std::string more() const { return by_processes() ? "processes (--processes)" : "rounds (--iterations)"; }
+  std::string too_tight() const;
+  std::string too_likely() const;
+
+  const Relative& one_;
+  const BudgetResult& result_;
+  std::size_t figures_;
+  double visible_;
+};
+
+/// What would make a budget decidable that is tighter than what the machine can see.
+std::string Judgement::too_tight() const {
+  if (one_.noise_floor >= visible_)
+    return fmt::format(
+        "tighter than the {} that sharing the processors with other work explains; a quieter machine, or "
+        "both "
+        "versions as targets of one run, would decide it",
+        percent(visible_));
+  return fmt::format(
+      "tighter than the {} by which equal lanes differ here; more processes (--processes), a quieter machine "
+      "or a wider budget would decide it",
+      percent(visible_));
+}
+
+/// What would make a p that is too large smaller.
+std::string Judgement::too_likely() const {
+  const std::string over =
+      figures_ > 1 ? fmt::format(" after Holm's correction over {} figures", figures_) : "";
+  const std::uint64_t enough = verdict::enough_processes(one_.pairing, figures_);
+  const std::string needs = by_processes() && one_.processes < enough
+                                ? fmt::format("it takes {0} processes (--processes {0})", enough)
+                                : fmt::format("more {} would tell", more());
+  return fmt::format("the interval is past the limit, but p = {}{}; {}",
+                     text::significant(*result_.p_adjusted), over, needs);
+}
+
+Judged Judgement::judge() const {
+  const bool too_near = tight(result_.max) || tight(result_.min);
+  const Verdict plain = judge_interval({result_.max, result_.min}, *result_.interval);
   if (plain == Verdict::fail) {
-    const Bounds outer{moved(result.max, 1 + visible), moved(result.min, 1 - visible)};
-    if (judge_interval(outer, *result.interval) != Verdict::fail)
-      return {Verdict::inconclusive, "past the limit, but that is " + too_tight(visible)};
-    if (result.p_adjusted.value_or(1) > alpha)
-      return {Verdict::inconclusive,
-              fmt::format("the interval is past the limit, but p = {} after Holm's correction: more {}",
-                          text::significant(*result.p_adjusted),
-                          result.versus == versus_baseline ? "processes would tell" : "rounds would tell")};
+    const Bounds outer{moved(result_.max, 1 + visible_), moved(result_.min, 1 - visible_)};
+    if (judge_interval(outer, *result_.interval) != Verdict::fail)
+      return {Verdict::inconclusive, "past the limit, but that is " + too_tight()};
+    if (result_.p_adjusted.value_or(1) > alpha) return {Verdict::inconclusive, too_likely()};
     return {Verdict::fail, "the whole interval is past the limit"};
   }
   if (plain == Verdict::inconclusive)
-    return {plain, too_near ? "the limit is " + too_tight(visible)
-                            : "the limit lies within the interval; more processes or samples narrow it"};
-  const Bounds inner{moved(result.max, 1 - visible), moved(result.min, 1 + visible)};
-  if (too_near && judge_interval(inner, *result.interval) != Verdict::pass)
-    return {Verdict::inconclusive, "the limit is " + too_tight(visible)};
+    return {plain, too_near ? "the limit is " + too_tight()
+                            : fmt::format("the limit lies within the interval; more {} narrow it", more())};
+  const Bounds inner{moved(result_.max, 1 - visible_), moved(result_.min, 1 + visible_)};
+  if (too_near && judge_interval(inner, *result_.interval) != Verdict::pass)
+    return {Verdict::inconclusive, "the limit is " + too_tight()};
   return {Verdict::pass, ""};
 }
 
@@ -273,7 +317,7 @@ void judge_relative(std::vector<Relative>& all) {
     BudgetResult& result = one.result;
     if (one.p) {
       result.p_adjusted = adjusted[next++];
-      const auto [verdict, why] = judged(result);
+      const auto [verdict, why] = Judgement(one, p.size()).judge();
       const std::string before = result.reason.value_or("");
       result.verdict = verdict;
       const std::string text = joined(why, before);
