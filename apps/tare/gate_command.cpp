@@ -36,10 +36,15 @@ struct GateFlags {
 };
 
 /// Throws Error(usage) for outputs that could not be written, or that would overwrite each other or what is
-/// read.
+/// read, and for a run that would be held against itself.
 void check_files(const GateFlags& flags, const std::string& budgets) {
   std::vector<NamedFile> inputs{{"the run", flags.run}, {"the budgets", budgets}};
-  if (flags.baseline) inputs.push_back({"the baseline", *flags.baseline});
+  if (flags.baseline) {
+    if (same_file(*flags.baseline, flags.run))
+      throw Error(ErrorCode::usage, fmt::format("--baseline is the run itself, {}", flags.run),
+                  "it would never be slower", "name an earlier run");
+    inputs.push_back({"the baseline", *flags.baseline});
+  }
   std::vector<NamedFile> files;
   if (flags.output) files.push_back({"--output", *flags.output});
   if (flags.markdown) files.push_back({"--markdown", *flags.markdown});
@@ -84,8 +89,8 @@ int exit_code_of(const gate::GateDocument& gate, const GateFlags& flags, Context
   if (flags.strict) return exit_budget_inconclusive;
   context.err.write(fmt::format("tare: warning: {} inconclusive (with --strict that is exit 4)\n",
                                 gate.counts.inconclusive == 1
-                                    ? std::string("a budget is")
-                                    : fmt::format("{} budgets are", gate.counts.inconclusive)));
+                                    ? std::string("a figure is")
+                                    : fmt::format("{} figures are", gate.counts.inconclusive)));
   return exit_ok;
 }
 
