@@ -85,6 +85,8 @@ int calibrate(CalibrateFlags flags, Context& context) {
                             verdict::fewest_calibration_processes, request.options.processes));
   }
   const std::vector<verdict::Twins> twins = double_lanes(request.options);
+  const std::filesystem::path cache = verdict::calibration_file();
+  verdict::check_cache(cache);
   if (flags.output) check_outputs(std::vector<NamedFile>{{"--output", *flags.output}}, {});
   request.save = [&](const report::Document& document) {
     if (flags.output) report::save(document, *flags.output);
@@ -101,7 +103,6 @@ int calibrate(CalibrateFlags flags, Context& context) {
   }
 
   const std::vector<report::Calibration> entries = verdict::calibrate(result.document, twins);
-  const std::filesystem::path cache = verdict::calibration_file();
   if (!entries.empty()) verdict::save_calibrations(result.document, entries, cache);
   const report::TerminalFacts terminal = context.err.facts();
   if (entries.empty() && result.document.invariants.ok) {

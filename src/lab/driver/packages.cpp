@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "lab/process/run.hpp"
 
@@ -59,6 +60,32 @@ void run_npm(const fs::path& npm, const fs::path& folder, std::string_view name,
               said.empty() ? how : how + ": " + said, "is the npm registry reachable from here?");
 }
 
+/// The version that a package.json states, or nothing.
+std::optional<std::string> version_of(const fs::path& manifest) {
+  std::error_code error;
+  if (!fs::is_regular_file(manifest, error)) return std::nullopt;
+  try {
+    const json::Value value = json::parse(file::read(manifest), manifest.string());
+    return std::string(value.at("version").as_string());
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// The first package of the lock file that is not in the folder in that version; "" when all are. One that is
+/// optional may be missing, as those of other machines are, but not be another version.
+std::string missing_package(const fs::path& folder, const fs::path& lock) {
+  const json::Value value = json::parse(file::read(lock), lock.string());
+  for (const auto& package : value.at("packages").as_object()) {
+    const json::Object& facts = package.value().as_object();
+    if (package.key().empty() || !facts.contains("version")) continue;
+    const auto there = version_of(folder / std::string(package.key()) / "package.json");
+    if (!there && facts.contains("optional")) continue;
+    if (!there || *there != facts.at("version").as_string()) return std::string(package.key());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> package_names(const PackageOptions& options) {
@@ -72,10 +99,11 @@ std::vector<std::string> package_names(const PackageOptions& options) {
 }
 
 bool is_installed(std::string_view name, const PackageOptions& options) {
-  const fs::path receipt = options.cache / name / receipt_name;
+  const fs::path folder = options.cache / name;
   std::error_code error;
-  return fs::exists(receipt, error) &&
-         file::read(receipt) == file::read(options.manifests / name / lock_name);
+  return fs::exists(folder / receipt_name, error) &&
+         file::read(folder / receipt_name) == file::read(options.manifests / name / lock_name) &&
+         missing_package(folder, options.manifests / name / lock_name).empty();
 }
 
 void install(std::string_view name, const PackageOptions& options) {
@@ -97,6 +125,11 @@ void install(std::string_view name, const PackageOptions& options) {
     for (const char* file : {"package.json", lock_name})
       fs::copy(options.manifests / name / file, staging.path() / file);
     run_npm(npm, staging.path(), name, options.interrupt_fd);
+    if (const std::string missing = missing_package(staging.path(), options.manifests / name / lock_name);
+        !missing.empty()) {
+      throw Error(ErrorCode::failed, fmt::format("cannot install {}", name),
+                  fmt::format("npm ended well, but did not bring {}", missing));
+    }
     file::write_atomically(staging.path() / receipt_name, file::read(options.manifests / name / lock_name));
     fs::remove_all(target);
     fs::rename(staging.path(), target);

@@ -110,7 +110,7 @@ std::optional<Unavailable> package_missing(const Package& package, const Registr
   const std::string how =
       fmt::format("`tare targets install {}` ({} MB from npm) installs it", package.name, package.megabytes);
   if (!fs::exists(folder, error)) return Unavailable{package.name + " is not installed", how};
-  return Unavailable{package.name + " is installed in another version than this one measures", how};
+  return Unavailable{package.name + " is damaged, or another version than this one measures", how};
 }
 
 /// A JavaScript runtime that carries the node driver as it is: the pinned one, else one that the user has.

@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+constexpr const char* pinned = R"({"packages": {}})";
+
 /// A machine with Tare's own resources and nothing else.
 class Registry : public testing::Test {
  protected:
@@ -26,7 +28,7 @@ class Registry : public testing::Test {
     make_program(options_.lib / "drivers" / "agentos.mjs");
     options_.manifests = folder_.path() / "packages";
     for (const char* name : {"agentos", "bun", "deno"})
-      write(options_.manifests / name / "package-lock.json", "pinned");
+      write(options_.manifests / name / "package-lock.json", pinned);
   }
 
   static void make_program(const fs::path& path) {
@@ -136,19 +138,20 @@ TEST_F(Registry, says_how_to_get_a_peer) {
 
 TEST_F(Registry, measures_no_other_version_than_the_pinned_one) {
   make_program(node_program(options_));
-  install("agentos", "another", "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
+  install("agentos", R"({"packages": {"another": {}}})",
+          "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
   EXPECT_EQ(target("agentos").unavailable->reason,
-            "agentos is installed in another version than this one measures");
+            "agentos is damaged, or another version than this one measures");
 }
 
 TEST_F(Registry, a_peer_that_is_half_there_is_damaged) {
-  write(options_.cache / "agentos" / ".tare-installed", "pinned");
+  write(options_.cache / "agentos" / ".tare-installed", pinned);
   EXPECT_THAT(target("agentos").unavailable->reason, HasSubstr("agentos is damaged: there is no program"));
 }
 
 TEST_F(Registry, a_peer_that_is_there_is_driven_by_the_pinned_node) {
   const fs::path sidecar =
-      install("agentos", "pinned", "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
+      install("agentos", pinned, "@rivet-dev/agentos-runtime-sidecar-linux-x64-gnu/agentos-native-sidecar");
   EXPECT_THAT(target("agentos").unavailable->reason, HasSubstr("node 24.22.3 is not installed"));
   make_program(node_program(options_));
   EXPECT_FALSE(target("agentos").unavailable);
@@ -159,7 +162,7 @@ TEST_F(Registry, a_peer_that_is_there_is_driven_by_the_pinned_node) {
 }
 
 TEST_F(Registry, an_installed_runtime_beats_the_one_on_path) {
-  const fs::path deno = install("deno", "pinned", "@deno/linux-x64-glibc/deno");
+  const fs::path deno = install("deno", pinned, "@deno/linux-x64-glibc/deno");
   EXPECT_EQ(target("deno").program, deno);
   EXPECT_EQ(target("deno").driver.front(), deno.string());
   EXPECT_EQ(target("deno").driver.back(), (options_.lib / "drivers" / "node.mjs").string());

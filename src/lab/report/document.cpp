@@ -3,23 +3,10 @@
 #include <algorithm>
 
 #include "base/file.hpp"
+#include "lab/report/consistency.hpp"
 
 namespace tare::report {
 namespace {
-
-void check_parallel(const Document& document, std::string_view source) {
-  for (std::size_t i = 0; i < document.rows.size(); ++i) {
-    for (const auto& [name, metric] : document.rows[i].metrics) {
-      const std::size_t n = metric.samples.size();
-      if (metric.round.size() == n && metric.process.size() == n && metric.at_ms.size() == n &&
-          metric.outcome.size() == n && metric.error.size() == n) {
-        continue;
-      }
-      throw Error(ErrorCode::input, fmt::format("{}: rows[{}].metrics.{}", source, i, name),
-                  "samples, round, process, atMs, outcome and error differ in length");
-    }
-  }
-}
 
 /// A run document of another version, another document of this program, or something else.
 Error other_schema(std::string_view source, std::string_view name) {
@@ -54,7 +41,7 @@ Document from_json(std::string_view text, std::string_view source) {
   const std::string_view name = schema->get_string();
   if (name != schema_name) throw other_schema(source, name);
   auto document = json::read<Document>(value, source);
-  check_parallel(document, source);
+  check_consistent(document, source);
   return document;
 }
 

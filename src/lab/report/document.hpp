@@ -243,8 +243,8 @@ const Row* find_row(const Document& document, std::string_view row, std::string_
 
 std::string to_json(const Document& document);
 
-/// Reads a document and checks what a schema can't: parallel arrays of equal length, a schema this
-/// version knows. `source` names it in errors. Throws Error(input).
+/// Reads a document and checks what a schema can't: that this version knows its schema, and that a run could
+/// have written it (see check_consistent). `source` names it in errors. Throws Error(input).
 Document from_json(std::string_view text, std::string_view source);
 
 Document load(const std::filesystem::path& path);

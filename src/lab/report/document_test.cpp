@@ -100,7 +100,7 @@ TEST(Document, another_document_of_this_program_is_no_run) {
 TEST(Document, arrays_of_a_metric_must_be_parallel) {
   EXPECT_EQ(complaint(with("\"round\": [0, 1, 2]", "\"round\": [0, 1]")),
             "tare: run.json: rows[0].metrics.spawn (samples, round, process, atMs, outcome and error differ "
-            "in length)");
+            "in length); it is not as a run writes it");
 }
 
 TEST(Document, a_wrong_type_is_named_with_its_place) {

@@ -21,6 +21,9 @@ std::vector<report::Calibration> calibrations_for(const report::Document& docume
 /// `$XDG_CACHE_HOME/tare/calibration.json`.
 std::filesystem::path calibration_file();
 
+/// Throws now what `save_calibrations` would throw after a long run, as far as that can be known.
+void check_cache(const std::filesystem::path& cache);
+
 /// Puts new entries in, in place of older ones of the same target, row, metric and quantile. Atomic.
 void save_calibrations(const report::Document& document, std::vector<report::Calibration> entries,
                        const std::filesystem::path& cache);

@@ -1,7 +1,9 @@
 #include "lab/verdict/calibration.hpp"
 
 #include <cmath>
+#include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -69,6 +71,18 @@ TEST(Calibration, fewer_samples_see_less) {
   EXPECT_NEAR(minimum_detectable({entry("node_exit_1", 0.03)}, four).value(), 0.03, 1e-12);
 }
 
+TEST(Calibration, those_who_write_at_once_lose_nothing) {
+  const file::TemporaryFolder folder("tare-test");
+  const auto cache = folder.path() / "calibration.json";
+  std::vector<std::jthread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back(
+        [&, i] { save_calibrations(made_document({}), {entry(fmt::format("row_{}", i), 0.1)}, cache); });
+  }
+  writers.clear();
+  EXPECT_EQ(calibrations_for(made_document({}), cache).size(), 8U);
+}
+
 TEST(Calibration, a_damaged_cache_is_named) {
   const file::TemporaryFolder folder("tare-test");
   const auto cache = folder.path() / "calibration.json";
@@ -76,6 +90,13 @@ TEST(Calibration, a_damaged_cache_is_named) {
   EXPECT_THROW(calibrations_for(made_document({}), cache), Error);
   file::write_atomically(cache, R"({"schema": "tare.calibration.v2", "machines": []})");
   EXPECT_THROW(calibrations_for(made_document({}), cache), Error);
+  file::write_atomically(cache, "");
+  try {
+    check_cache(cache);
+    ADD_FAILURE() << "an empty file was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.hint(), "remove it and calibrate again");
+  }
 }
 
 }  // namespace

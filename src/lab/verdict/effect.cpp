@@ -256,6 +256,22 @@ void unpaired(Effect& effect, const Series& base, const Series& now, const Quest
                                                permutations_for(base.samples.size() + now.samples.size()));
 }
 
+/// Figures that left the range of numbers are none.
+Effect only_finite(Effect effect) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  const auto fits = [&](const std::optional<Interval>& interval) {
+    return !interval || (finite((*interval)[0]) && finite((*interval)[1]));
+  };
+  if ((!effect.ratio || finite(*effect.ratio)) && (!effect.difference || finite(*effect.difference)) &&
+      fits(effect.interval) && fits(effect.difference_interval)) {
+    return effect;
+  }
+  effect.ratio = effect.difference = effect.p = std::nullopt;
+  effect.interval = effect.difference_interval = std::nullopt;
+  effect.reason = "the samples are too far apart for a number";
+  return effect;
+}
+
 }  // namespace
 
 Series series_of(const report::Metric& metric) {
@@ -304,7 +320,7 @@ Effect effect_of(const Series& base, const Series& now, const Question& question
   } else {
     unpaired(effect, base, now, question);
   }
-  return effect;
+  return only_finite(std::move(effect));
 }
 
 }  // namespace tare::verdict

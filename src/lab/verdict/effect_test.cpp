@@ -124,6 +124,13 @@ TEST(Effect, a_base_of_zero_has_a_difference_and_no_ratio) {
   }
 }
 
+TEST(Effect, samples_beyond_all_numbers_give_none) {
+  const Effect effect = effect_of(series({5e-324}, 4), series({1e308}, 4), unpaired());
+  EXPECT_FALSE(effect.ratio);
+  EXPECT_FALSE(effect.interval);
+  EXPECT_EQ(effect.reason, "the samples are too far apart for a number");
+}
+
 TEST(Effect, a_side_without_samples_says_which) {
   EXPECT_EQ(effect_of(series({}), series({1}), unpaired()).reason, "the base has no good sample");
   EXPECT_EQ(effect_of(series({1}), series({}), unpaired()).reason, "no good sample");

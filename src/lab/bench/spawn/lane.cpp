@@ -57,10 +57,11 @@ report::Target facts_of(const driver::TargetSpec& spec, const driver::Hello& hel
 }  // namespace
 
 driver::DriverCommand Lane::command() const {
-  return {spec.id, spec.driver, {{driver::node_variable, node}}, {}};
+  return {spec.id, spec.driver, {{driver::node_variable, node}, {"TMPDIR", scratch}}, {}};
 }
 
-std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options) {
+std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options,
+                                const std::filesystem::path& scratch) {
   driver::RegistryOptions registry;
   if (options.node) registry.node_prefix = *options.node;
   std::vector<Lane> lanes;
@@ -68,6 +69,7 @@ std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOpti
     Lane lane;
     lane.spec = driver::parse_target(text, registry);
     lane.node = driver::node_program(registry).string();
+    lane.scratch = scratch.string();
     if (lane.spec.unavailable) throw lane.spec.unavailable_error();
     lanes.push_back(std::move(lane));
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "lab/bench/spawn/findings.hpp"
 #include "lab/bench/spawn/lane.hpp"
 #include "lab/bench/spawn/pin.hpp"
@@ -63,6 +64,7 @@ class Run {
   Surroundings around_;
   report::Document document_;
   measure::NoiseFacts noise_before_;
+  file::TemporaryFolder scratch_{"tare-run"};
   std::vector<Lane> lanes_;
   Session session_;
   Instant saved_;
@@ -112,7 +114,7 @@ Result Run::execute() {
 
 void Run::prepare() {
   try {
-    lanes_ = prepare_lanes(options_, session_.driver_options);
+    lanes_ = prepare_lanes(options_, session_.driver_options, scratch_.path());
   } catch (const driver::DriverFailure& failure) {
     if (failure.kind() == driver::FailureKind::interrupted) throw Interrupted{};
     throw;
