@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import xml.etree.ElementTree
 
 import harness
@@ -40,8 +41,8 @@ class GateTest(harness.TareTest):
         # No calibration of this machine, whatever it holds.
         return self.tare("gate", *arguments, env={"XDG_CACHE_HOME": str(self.folder / "cache"), **(env or {})})
 
-    def edited(self, name, change):
-        document = self.document("run.json")
+    def edited(self, name, change, of="run.json"):
+        document = self.document(of)
         change(document)
         (self.folder / name).write_text(json.dumps(document), encoding="utf-8")
 
@@ -58,13 +59,16 @@ class PullRequest(GateTest):
         for command in commands[:3]:
             result = self.tare(*command, env=cache)
             self.assertEqual(result.returncode, 0, result.stderr)
+        # What else this machine is doing right now must not decide the test.
+        for run in ("base.json", "change.json"):
+            self.edited(run, lambda d: d["host"].update(load=[]), of=run)
         summary = self.folder / "summary.md"
         summary.write_text("what an earlier command wrote\n", encoding="utf-8")
         gate = self.tare(*commands[3], env={**cache, "GITHUB_STEP_SUMMARY": str(summary)})
         self.assertEqual(gate.returncode, 3, gate.stdout + gate.stderr)
-        self.assertRegex(gate.stdout, r"(?m)^::error title=no slower than main%3A fail::command_exit on app, total p50: ")
+        self.assertRegex(gate.stdout, r"(?m)^::error title=no slower than main%3A fail::command_exit on app, total p50: .*; \+[0-9,.]+ %25 \(p50 of all samples: ")
         self.assertNotIn("::warning", gate.stdout)
-        self.assertTrue(gate.stderr.startswith("gate        fail – 1 of 4 budgets failed"), gate.stderr)
+        self.assertTrue(gate.stderr.startswith("gate        fail – 1 of 4 figures failed (3 budgets)"), gate.stderr)
         text = summary.read_text(encoding="utf-8")
         self.assertTrue(text.startswith("what an earlier command wrote\n# Gate: fail"), text)
         cases = xml.etree.ElementTree.parse(self.folder / "gate.xml").getroot().findall("testsuite/testcase")
@@ -72,7 +76,8 @@ class PullRequest(GateTest):
         self.assertEqual(cases[1][0].tag, "failure")
 
         # The same change is fine beside itself, and the budgets that need no baseline still hold.
-        again = self.tare("gate", "--budgets", "change/tare.toml", "--baseline", "change.json", "change.json", env=cache)
+        shutil.copy(self.folder / "change.json", self.folder / "again.json")
+        again = self.tare("gate", "--budgets", "change/tare.toml", "--baseline", "change.json", "again.json", env=cache)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("run and baseline are one and the same run", again.stderr)
 
@@ -113,7 +118,7 @@ class NothingMissingPasses(GateTest):
             (relative, ["--baseline", "run.json", "failed.json"], "failed: it fell over"),
             (relative + "unavailable = 'skip'\n", ["--baseline", "run.json", "unavailable.json"], "unavailable"),
             (relative, ["--baseline", "other_unit.json", "run.json"], "the baseline is in MB, the run in ms"),
-            (relative.replace("baseline", "node"), ["run.json"], "node has no such row"),
+            (relative.replace("baseline", "node"), ["run.json"], "no target 'node' in the run (it has sh, app)"),
         ]
         for budgets, arguments, expected in cases:
             with self.subTest(budgets=budgets, arguments=arguments):
@@ -138,7 +143,7 @@ class Verdicts(GateTest):
         lenient = self.gate(budgets, "--baseline", "run.json", "new.json")
         self.assertEqual(lenient.returncode, 0, lenient.stderr)
         self.assertIn("needs 4 processes a side", " ".join(lenient.stderr.split()))
-        self.assertTrue(lenient.stderr.endswith("tare: warning: a budget is inconclusive (with --strict that is exit 4)\n"), lenient.stderr)
+        self.assertTrue(lenient.stderr.endswith("tare: warning: a figure is inconclusive (with --strict that is exit 4)\n"), lenient.stderr)
         strict = self.gate(budgets, "--baseline", "run.json", "--strict", "--github", "new.json")
         self.assertEqual(strict.returncode, 4)
         self.assertTrue(strict.stdout.startswith("::warning title="), strict.stdout)
@@ -152,8 +157,8 @@ class Verdicts(GateTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads(result.stdout), self.document("g.json"))
         self.assertEqual(self.document("g.json")["verdict"], "pass")
-        self.assertTrue((self.folder / "g.md").read_text().startswith("# Gate: pass – all 2 budgets passed"))
-        self.assertIn("all 2 budgets passed", result.stderr)
+        self.assertTrue((self.folder / "g.md").read_text().startswith("# Gate: pass – all 2 figures passed (1 budget)"))
+        self.assertIn("all 2 figures passed (1 budget)", result.stderr)
         silent = self.gate("[[budget]]\nmax = '1 min'\n", "--github", "run.json")
         self.assertEqual((silent.returncode, silent.stdout), (0, ""))
 
@@ -186,6 +191,7 @@ class Refusals(GateTest):
             ("[[budget]]\nmax = '-1 ms'", "max is negative"),
             ("[[budget]]\nmax = '1 ms'\nmin = '1 s'", "min is above max"),
             ("[[budget]]\nmax = 1\nmax_increase = '5 %'", "both max and max_increase"),
+            ("[[budget]]\nversus = 'baseline'\nmax_increase = 5", "tare.toml:3:1: max_increase must be a percentage, got a plain number"),
             ("[[budget]]\nmax = '1 s'\n[[budget]]\nmax = '2 s'", "tare.toml:3:1: a second budget for total p50"),
             ("[[budget]]\nresource = 'threads'\nmax = '1 ms'", "must be a plain number"),
             ("[[budget]]\nquantile = 'max'\nmax = '1 ms'", "quantile cannot be max"),
@@ -204,9 +210,13 @@ class Refusals(GateTest):
         (self.folder / "cut.json").write_bytes(good[: len(good) // 2])
         (self.folder / "bom.json").write_bytes(b"\xef\xbb\xbf" + good)
         self.edited("newer.json", lambda d: d.update(schema="tare.run.v2"))
+        (self.folder / "link.json").symlink_to("run.json")
         budgets = "[[budget]]\nmax = '1 min'\n"
         cases = [
             ([], "RUN"),
+            (["--baseline", "run.json", "run.json"], "--baseline is the run itself"),
+            (["--baseline", "./run.json", "run.json"], "--baseline is the run itself"),
+            (["--baseline", "run.json", "link.json"], "--baseline is the run itself"),
             (["none.json"], "No such file"),
             (["cut.json"], "it ends early"),
             (["bom.json"], "byte order mark"),
