@@ -37,7 +37,7 @@ class Compare(harness.TareTest):
         for row in document["rows"]:
             for metric in row["metrics"].values():
                 metric["samples"] = [s * factor for s in metric["samples"]]
-        (self.folder / name).write_text(json.dumps(document))
+        (self.folder / name).write_text(json.dumps(harness.resummarise(document)))
 
     def test_a_run_against_another(self):
         self.measure("a.json")
@@ -123,7 +123,7 @@ class Compare(harness.TareTest):
                     for key in ("round", "process", "atMs", "outcome", "error"):
                         metric[key] = metric[key][: len(keep)]
                     metric["samples"] = keep
-            self.edit(name, "a.json", rows=rows)
+            self.edit(name, "a.json", rows=harness.resummarise({"rows": rows})["rows"])
 
         with_samples("none.json", lambda s: [])
         with_samples("one.json", lambda s: s[:1])
@@ -167,6 +167,15 @@ class Compare(harness.TareTest):
         (self.folder / "folder").mkdir()
         self.assertIn("folder", self.refused("compare", "good.json", "folder"))
         self.assertFalse((self.folder / "c.json").exists())
+
+    def test_figures_that_are_not_those_of_the_samples_are_refused(self):
+        base = self.measure("a.json")
+        forged = json.loads(json.dumps(base))
+        forged["rows"][0]["metrics"]["total"]["summary"]["p50"] = 1e-9
+        twice = {**base, "rows": base["rows"] + base["rows"][:1]}
+        for name, document, why in (("forged.json", forged, "does not follow from the samples"), ("twice.json", twice, "is there twice")):
+            self.edit(name, "a.json", **document)
+            self.assertIn(why, self.refused("compare", "a.json", name))
 
     def test_bad_command_lines(self):
         self.measure("a.json")

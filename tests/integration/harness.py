@@ -1,6 +1,8 @@
 """What the integration tests share: running the built program and looking at what it left behind."""
 
+import copy
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -24,6 +26,38 @@ def python_driver(*arguments):
 
 def faulty_driver(mode):
     return " ".join([PYTHON, str(DRIVERS / "faulty_driver.py"), mode])
+
+
+def order_statistics(samples):
+    """What a summary says of these samples, computed a second way: straight from the definitions."""
+    values, n = sorted(samples), len(samples)
+    figures = {"count": n, "min": values[0] if n else None, "max": values[-1] if n else None}
+
+    def at_most(k, q):
+        return math.fsum(math.comb(n, i) * q**i * (1 - q) ** (n - i) for i in range(k + 1))
+
+    for name, q, least in (("p50", 0.5, 1), ("p90", 0.9, 10), ("p95", 0.95, 20), ("p99", 0.99, 100)):
+        point = max(0, math.ceil(round(q * n, 9)) - 1)
+        figures[name] = values[point] if n >= least else None
+        figures[name + "Interval"] = None
+        if n >= least and at_most(0, q) <= 0.025 and q**n <= 0.025:
+            low = max(k for k in range(point + 1) if at_most(k, q) <= 0.025)
+            high = min((k for k in range(point, n) if 1 - at_most(k, q) <= 0.025), default=n - 1)
+            figures[name + "Interval"] = [values[low], values[high]]
+    return figures
+
+
+def resummarise(document):
+    """A copy of an edited document whose figures are in line with its samples."""
+    document = copy.deepcopy(document)
+    for row in document["rows"]:
+        for metric in row["metrics"].values():
+            pairs = zip(metric["samples"], metric["outcome"])
+            metric["summary"].update(order_statistics([s for s, outcome in pairs if outcome == "ok" and s is not None]))
+        if row["metrics"]:
+            outcomes = next(iter(row["metrics"].values()))["outcome"]
+            row["outcomes"] = {name: outcomes.count(name) for name in set(outcomes)}
+    return document
 
 
 class TareTest(unittest.TestCase):
