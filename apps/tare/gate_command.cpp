@@ -57,6 +57,10 @@ void append_summary(const gate::GateDocument& gate) {
   const char* path = std::getenv("GITHUB_STEP_SUMMARY");
   if (path == nullptr || *path == '\0') return;
   std::error_code none;
+  if (fs::exists(path, none) && !fs::is_regular_file(path, none)) {
+    throw Error(ErrorCode::failed, fmt::format("cannot write {}", path), "not a regular file",
+                "it is $GITHUB_STEP_SUMMARY");
+  }
   const std::uintmax_t used = fs::file_size(path, none);
   const std::size_t room =
       none ? gate::largest_summary

@@ -74,7 +74,12 @@ std::string Reader::text_of(const TomlEntry& entry) const {
 }
 
 void Reader::text(std::string_view key, std::string& into) const {
-  if (const TomlEntry* entry = find(key)) into = text_of(*entry);
+  const TomlEntry* entry = find(key);
+  if (entry == nullptr) return;
+  into = text_of(*entry);
+  constexpr std::size_t longest = 200;
+  if (into.size() > longest)
+    fail(entry->place, fmt::format("{} must have at most {} bytes, got {}", key, longest, into.size()));
 }
 
 void Reader::one_of(std::string_view key, const std::string& value, const Names& known) const {
@@ -163,8 +168,14 @@ Quantity Reader::quantity(const TomlEntry& entry) const {
          "as \"40 ms\", \"200 MB\" or 1.5");
   const auto parsed = parse_quantity(*value);
   if (!parsed || !std::isfinite(parsed->value))
-    fail(entry.place, fmt::format("{} is no quantity: '{}'", entry.key, *value), "",
+    fail(entry.place, fmt::format("{} is no quantity: '{}'", entry.key, text::one_line(*value)), "",
          "as \"40 ms\", \"200 MB\", \"5 %\" or 1.5");
+  // In the smallest unit of its kind it must still be a number.
+  for (const char* smallest : {"ns", "B"}) {
+    const auto factor = unit_factor(parsed->unit, smallest);
+    if (factor && !std::isfinite(parsed->value * *factor))
+      fail(entry.place, fmt::format("{} is too large: '{}'", entry.key, text::one_line(*value)));
+  }
   return *parsed;
 }
 

@@ -79,6 +79,8 @@ TEST(Budget, what_cannot_be_meant_is_refused_in_its_line) {
       {"[[budget]]\nmax = nan", "max must be a finite number"},
       {"[[budget]]\nmax = inf", "max must be a finite number"},
       {"[[budget]]\nmax = '40 parsec'", "max is no quantity: '40 parsec'"},
+      {"[[budget]]\nmax = '1e308 min'", "max is too large: '1e308 min'"},
+      {"[[budget]]\nmax = \"1 \\u0000ms\"", "max is no quantity: '1 \\x00ms'"},
       {"[[budget]]\nmax = '5 %'", "max is a percentage"},
       {"[[budget]]\nmax = '-1 ms'", "max is negative"},
       {"[[budget]]\nrow = 'a'", "tare.toml:1:1: a budget that limits nothing"},
