@@ -37,6 +37,15 @@ const REASONS = {
 };
 const NOT_YET = "the sidecar has not recorded it: no guest has done this yet";
 
+/** What a trace of one process's life would say. The variable that asks for it does nothing in this version. */
+const LIFECYCLE = `resolution_route first_waiter waiter_sources
+  ts_spawn_to_wait_begin ts_wait_blocked_on_start ts_wait_total ts_trailing_output_drain ts_start_total ts_execute_rpc
+  ts_signal_refresh ts_mount_wait ts_exit_event_received ts_exit_finish_begin ts_exit_event_to_finish
+  ts_finish_snapshot_update ts_finish_resolve_wait ts_finish_total ts_wait_promise_observed ts_finish_to_wait_observed
+  ts_wait_observed_to_return ts_wait_return ts_release_drain ts_release_total ts_output_events ts_output_signal_refresh
+  ts_output_listener_dispatch ts_snapshot_poll_sleep ts_snapshot_refresh ts_poll_iterations ts_wait_unattributed_gap`.split(/\s+/);
+const NO_LIFECYCLE = "AGENTOS_PROCESS_LIFECYCLE_TRACE has no effect in this version";
+
 const LINE = /^stage=(\S+) calls=(\d+) total_us=(\d+) avg_us=\d+ max_us=(\d+)$/;
 const SETTLE_MS = 25;
 const SETTLE_LIMIT_MS = 1000;
@@ -108,6 +117,8 @@ export class Stages {
     const matches = (name, known) => (name.endsWith("*") ? known.startsWith(name.slice(0, -1)) : known === name);
     const has = (name) => names.some((known) => matches(name, known));
     const missing = EXPECTED.filter((name) => !has(name));
-    return { stages, absent: Object.fromEntries(missing.map((name) => [name, REASONS[name] ?? NOT_YET])) };
+    const absent = Object.fromEntries(missing.map((name) => [name, REASONS[name] ?? NOT_YET]));
+    for (const name of LIFECYCLE) absent[name] = NO_LIFECYCLE;
+    return { stages, absent };
   }
 }

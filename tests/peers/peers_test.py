@@ -65,6 +65,7 @@ class Peers(harness.TareTest):
         trace = agentos["node_exit_1"]["trace"]
         self.assertGreaterEqual(trace["stages"]["kernel_spawn_process"]["calls"], 2)
         self.assertIn("process_exit_cleanup", trace["absent"])
+        self.assertIn("no effect", trace["absent"]["ts_wait_total"])
         covered = {i["id"] for i in agentos["nested_8"]["invariants"]}
         self.assertLessEqual({"trace_kernel_spawn_process", "trace_child_process_spawn_total"}, covered)
         findings = " ".join(f["text"] for f in document["findings"])
