@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <memory>
 
@@ -37,10 +38,17 @@ std::optional<std::string> no_environment(std::string_view) {
 std::vector<verdict::Twins> double_lanes(spawn::Options& options) {
   std::vector<verdict::Twins> twins;
   std::vector<std::string> targets;
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::any_of(
+        options.targets, [&](const std::string& text) { return text.substr(0, text.find('=')) == name; });
+  };
   for (const std::string& text : options.targets) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     const std::string again = name + "_again";
+    if (is_taken(again))
+      throw Error(ErrorCode::usage, fmt::format("target name '{}' is taken", again),
+                  "the twin of " + name + " is called so");
     targets.push_back(text);
     targets.push_back(again + (equals == std::string::npos ? "=copy:" + name : text.substr(equals)));
     twins.push_back({name, again});
@@ -96,7 +104,6 @@ int calibrate(CalibrateFlags flags, Context& context) {
   report::Progress progress(context.err, context.clock);
   const spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
   progress.finish();
-  if (flags.output) report::save(result.document, *flags.output);
   if (result.signal) {
     context.err.write(fmt::format("tare: interrupted {}; nothing was calibrated\n", result.position));
     return *result.signal == SIGINT ? exit_interrupted : exit_terminated;
@@ -104,6 +111,8 @@ int calibrate(CalibrateFlags flags, Context& context) {
 
   const std::vector<report::Calibration> entries = verdict::calibrate(result.document, twins);
   if (!entries.empty()) verdict::save_calibrations(result.document, entries, cache);
+  Outputs outputs;
+  if (flags.output) outputs.write(*flags.output, report::to_json(result.document));
   const report::TerminalFacts terminal = context.err.facts();
   if (entries.empty() && result.document.invariants.ok) {
     throw Error(ErrorCode::failed, "nothing was calibrated",
@@ -123,6 +132,7 @@ int calibrate(CalibrateFlags flags, Context& context) {
   }
   if (!entries.empty()) context.err.write(report::paragraph("wrote", cache.string(), terminal.width));
   if (flags.json) write_stdout(json::pretty(lines));
+  outputs.finish();
   return result.document.invariants.ok && !entries.empty() ? exit_ok : exit_failed;
 }
 

@@ -32,7 +32,7 @@ std::string interrupted_line(const spawn::Result& result, const std::filesystem:
                      result.position, output.string(), output.string());
 }
 
-/// A run without one row is no success, unless all of them are known to be beyond a pinned peer.
+/// A run without one row is no success, unless a known defect of a pinned peer is the reason of one of them.
 bool nothing_measured(const report::Document& document) {
   return std::ranges::none_of(document.rows, [](const report::Row& row) {
     return row.status == report::RowStatus::ok || row.reason.value_or("").starts_with(spawn::known_defect);

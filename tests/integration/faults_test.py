@@ -9,7 +9,7 @@ import time
 import unittest
 
 import harness
-from harness import faulty_driver, python_driver
+from harness import resummarise, faulty_driver, python_driver
 
 ROWS = ["--targets", "sh", "--rows", "exec_true", "--iterations", "6", "--warmup", "1", "--timeout", "1"]
 
@@ -142,8 +142,7 @@ class Faults(harness.TareTest):
             for metric in row["metrics"].values():
                 for key in ["samples", "round", "process", "atMs", "outcome", "error"]:
                     metric[key] = metric[key][:5]
-            row["outcomes"] = {"ok": 5}
-        (self.folder / "out" / "run.json").write_text(json.dumps(cut))
+        (self.folder / "out" / "run.json").write_text(json.dumps(resummarise(cut)))
         result = self.tare("spawn", "--resume", "out/run.json")
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document()

@@ -181,10 +181,11 @@ class Comparer {
       if (entry.p) p.push_back(*entry.p);
     }
     const std::vector<double> adjusted = measure::holm(p);
+    const Rules rules{options_.tolerance, p.size(), result_.paired ? Pairing::paired : Pairing::unpaired};
     std::size_t next = 0;
     for (Entry& entry : result_.entries) {
       if (entry.p) entry.p_adjusted = adjusted[next++];
-      Ruling ruling = rule(entry, options_.tolerance, p.size());
+      Ruling ruling = rule(entry, rules);
       const bool comparable = result_.same_machine || options_.machines == Machines::may_differ;
       if (!comparable && ruling.change != Change::missing) {
         ruling = {Change::unclear, report::Verdict::inconclusive, "measured on different machines"};

@@ -78,7 +78,7 @@ BOOST_DESCRIBE_STRUCT(Side, (), (source, target, started_at, complete, tool, hos
 struct Comparison {
   Side now;
   bool paired = false;        ///< both lanes are of one run and share its rounds
-  bool same_machine = false;  ///< else every verdict is inconclusive
+  bool same_machine = false;  ///< else every verdict is inconclusive, unless machines may differ
   double noise_floor = 0;     ///< see noise_floor(); 0 when paired
   std::vector<Difference> differences;
   std::vector<std::string> missing;  ///< "fanout_8 on node": in the base only
@@ -133,14 +133,21 @@ double noise_floor(const report::Document& base, const report::Document& now);
 /// together (Holm): the most extreme p of the test, times their number, is then at most alpha.
 std::uint64_t enough_processes(measure::Pairing pairing, std::size_t figures);
 
-/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha, which was
-/// corrected over `figures`. One that is not wholly beyond the minimum detectable effect is unclear. `better`
-/// says which way is good.
 struct Ruling {
   Change change = Change::unclear;
   report::Verdict verdict = report::Verdict::inconclusive;
   std::optional<std::string> reason;
 };
-Ruling rule(const Entry& entry, double tolerance, std::size_t figures = 1);
+
+/// What an entry is ruled by.
+struct Rules {
+  double tolerance = default_tolerance;
+  std::size_t figures = 1;  ///< over which `p_adjusted` was corrected
+  measure::Pairing pairing = measure::Pairing::unpaired;
+};
+
+/// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha. One that is not
+/// wholly beyond the minimum detectable effect is unclear. `entry.better` says which way is good.
+Ruling rule(const Entry& entry, const Rules& rules);
 
 }  // namespace tare::verdict

@@ -123,6 +123,20 @@ std::optional<Pairs> by_process(const Pairs& pairs) {
   return result;
 }
 
+/// The median difference of each process's rounds, ascending.
+std::vector<double> differences_by_process(const Pairs& pairs) {
+  std::map<std::uint32_t, std::vector<double>> differences;
+  for (std::size_t i = 0; i < pairs.now.size(); ++i)
+    differences[pairs.process[i]].push_back(pairs.now[i] - pairs.base[i]);
+  std::vector<double> medians;
+  for (auto& [process, values] : differences) {
+    std::ranges::sort(values);
+    medians.push_back(measure::midpoint_of_sorted(values));
+  }
+  std::ranges::sort(medians);
+  return medians;
+}
+
 double sign_p(const Pairs& pairs, double by) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < pairs.now.size(); ++i) differences.push_back(pairs.now[i] / by - pairs.base[i]);
@@ -148,6 +162,9 @@ void paired_median(Effect& effect, const Pairs& rounds, const Question& question
     effect.pairs = result.pairs;
     effect.method = "median over processes of their rounds' paired log-ratios, sign-test interval";
     effect.reason.reset();
+    const std::vector<double> differences = differences_by_process(rounds);
+    effect.difference = measure::midpoint_of_sorted(differences);
+    effect.difference_interval = measure::quantile_interval(differences, 0.5);
   }
   const auto by = tolerated(effect.ratio, question.tolerance);
   if (effect.interval || effect.difference_interval)

@@ -58,8 +58,9 @@ struct Effect {
 };
 
 /// Compares now with base, both in one unit. Paired: rounds that both have; from 6 processes on it is the
-/// processes that are paired, since samples of one process share what is odd about it. Unpaired: quantiles of
-/// processes, at least 4 a side; below that no interval.
+/// processes that are paired, since samples of one process share what is odd about it (a tail only if each
+/// process has enough samples for it). Unpaired: quantiles of processes, at least 4 a side; below that no
+/// interval.
 Effect effect_of(const Series& base, const Series& now, const Question& question);
 
 }  // namespace tare::verdict

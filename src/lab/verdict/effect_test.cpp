@@ -65,6 +65,8 @@ TEST(Effect, six_processes_are_paired_themselves) {
   EXPECT_EQ(effect.pairs, 6U);
   EXPECT_NEAR(effect.ratio.value(), 0.9, 1e-12);
   EXPECT_NEAR(effect.p.value(), 2 * 7.0 / 64, 1e-12);
+  EXPECT_DOUBLE_EQ(effect.difference.value(), -10);
+  EXPECT_DOUBLE_EQ((*effect.difference_interval)[1], 10);
 }
 
 TEST(Effect, a_tail_of_six_processes_is_that_of_each_of_them) {

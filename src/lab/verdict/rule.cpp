@@ -22,13 +22,10 @@ Ruling moved(bool up, report::Better better) {
 }
 
 /// What would make a significant p possible, or likely.
-std::string what_it_needs(const Entry& entry, std::size_t figures) {
+std::string what_it_needs(const Entry& entry, const Rules& rules) {
   const std::uint64_t processes = std::min(entry.base_processes, entry.now_processes);
-  const bool paired = entry.method.find("paired") != std::string::npos ||
-                      entry.method.find("log-ratios") != std::string::npos;
   if (entry.pairs != processes) return "more rounds";
-  const std::uint64_t enough =
-      enough_processes(paired ? measure::Pairing::paired : measure::Pairing::unpaired, figures);
+  const std::uint64_t enough = enough_processes(rules.pairing, rules.figures);
   return processes < enough ? fmt::format("{} processes (--processes)", enough) : "more processes";
 }
 
@@ -57,7 +54,8 @@ std::uint64_t enough_processes(measure::Pairing pairing, std::size_t figures) {
   return most;
 }
 
-Ruling rule(const Entry& entry, double tolerance, std::size_t figures) {
+Ruling rule(const Entry& entry, const Rules& rules) {
+  const double tolerance = rules.tolerance;
   if (!entry.base || !entry.now) return {Change::missing, report::Verdict::unmeasured, entry.reason};
   if (!entry.ratio && entry.difference_interval) return by_difference(entry);
   if (!entry.interval || !entry.ratio) return unclear(entry.reason.value_or("no interval"));
@@ -69,8 +67,8 @@ Ruling rule(const Entry& entry, double tolerance, std::size_t figures) {
     if (!entry.p_adjusted) return unclear(entry.reason.value_or("no test of significance"));
     if (*entry.p_adjusted > alpha) {
       return unclear(fmt::format("p {} after Holm's correction over {} figures: needs {}",
-                                 text::significant(*entry.p_adjusted), figures,
-                                 what_it_needs(entry, figures)));
+                                 text::significant(*entry.p_adjusted), rules.figures,
+                                 what_it_needs(entry, rules)));
     }
     return moved(low > 1, entry.better);
   }

@@ -37,6 +37,7 @@ void note(report::Resources& resources, const std::string& method) {
 
 void Costs::begin(pid_t driver) {
   at_begin_ = tree_cpu(driver);
+  since_begin_ = 0;
 }
 
 void Costs::end(pid_t driver) {

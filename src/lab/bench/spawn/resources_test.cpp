@@ -59,6 +59,30 @@ TEST(Costs, come_from_the_process_tree_when_samples_do_not_say) {
   EXPECT_THAT(resources.methods, Contains(HasSubstr("/proc stat")));
 }
 
+/// Uses so much CPU, whatever the clock on the wall says.
+void burn(std::chrono::nanoseconds cpu) {
+  const auto used = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+  };
+  for (const auto end = used() + cpu; used() < end;) continue;
+}
+
+TEST(Costs, of_several_processes_are_means_over_all_their_operations) {
+  Costs costs;
+  for (int process = 0; process < 2; ++process) {
+    costs.begin(getpid());
+    burn(std::chrono::milliseconds(100));
+    costs.add(driver::Sample{});
+    costs.end(getpid());
+  }
+  report::Resources resources;
+  costs.write(resources, 0);
+  // Two operations of 100 ms, known to a tick of 10 ms; counted as three they would be 67 ms each.
+  EXPECT_GT(*resources.cpu_user_ms + *resources.cpu_system_ms, 80);
+}
+
 TEST(PeakWatch, sees_the_tree_of_a_process) {
   report::Resources resources;
   PeakWatch watch(getpid());

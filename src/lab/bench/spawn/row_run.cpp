@@ -201,7 +201,10 @@ void RowRun::settle() {
     runner->recorder.finish();
     report::Resources& resources = runner->row.resources = runner->earlier_resources;
     runner->costs.write(resources, runner->earlier);
-    if (runner->peaks) runner->peaks->write(resources);
+    if (runner->peaks) {
+      runner->peaks->stop();  // an interrupted arm left it running
+      runner->peaks->write(resources);
+    }
     resources.max_rss_floor_bytes = runner->rss_floor;
   }
 }

@@ -35,6 +35,14 @@ std::uint64_t calls(const driver::Stages& stages, std::string_view name) {
   return found == stages.stages.end() ? 0 : found->second.calls;
 }
 
+/// A runtime that was started anew counts from 0 again.
+std::uint64_t calls_between(const driver::Stages& before, const driver::Stages& after,
+                            std::string_view name) {
+  const std::uint64_t was = calls(before, name);
+  const std::uint64_t now = calls(after, name);
+  return now > was ? now - was : 0;
+}
+
 report::Invariant at_least(std::string_view stage, std::uint64_t expected, std::uint64_t actual) {
   report::Invariant invariant;
   invariant.id = fmt::format("trace_{}", stage);
@@ -101,13 +109,13 @@ std::vector<report::Invariant> coverage(const driver::Workload& workload, const 
   const auto expect = [&](const auto& stages, std::uint64_t each) {
     for (const std::string_view stage : stages) {
       if (each == 0) continue;
-      invariants.push_back(at_least(stage, operations * each, calls(after, stage) - calls(before, stage)));
+      invariants.push_back(at_least(stage, operations * each, calls_between(before, after, stage)));
     }
   };
   expect(parent_stages, parents);
   expect(child_stages, children);
   if (!may_write_to_host(workload)) return invariants;
-  const std::uint64_t skips = calls(after, clean_skip) - calls(before, clean_skip);
+  const std::uint64_t skips = calls_between(before, after, clean_skip);
   report::Invariant skipped = at_least(clean_skip, 1, skips);
   if (workload.work == Work::host_write) {
     skipped.expected = "0 calls";

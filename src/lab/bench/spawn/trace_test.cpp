@@ -75,6 +75,10 @@ TEST(Trace, clean_rows_skip_the_sync_and_the_writing_row_never_does) {
   EXPECT_THAT(broken("host_cwd_write_1file", {}, skipped, 22), ElementsAre("trace_" + skip));
 }
 
+TEST(Trace, counts_that_fall_cover_nothing) {
+  EXPECT_EQ(broken("node_exit_1", all(30, 0), all(5, 0), 22).size(), 5U);
+}
+
 TEST(Trace, is_short_whatever_the_run) {
   Options options;
   EXPECT_EQ(trace_rounds(options).iterations, 20U);
