@@ -66,12 +66,15 @@ class TareTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tare-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        # What a program that is killed cannot take away goes with the test.
+        self.scratch = tempfile.mkdtemp(prefix="tare-test-tmp-")
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.mark = uuid.uuid4().hex
         self.addCleanup(self.assert_nothing_left)
 
     def environment(self, **extra):
         keep = {k: v for k, v in os.environ.items() if not k.startswith(("BENCH_", "LC_")) and k not in ("NO_COLOR", "COLUMNS")}
-        return {**keep, "LANG": "C.UTF-8", MARK: self.mark, **extra}
+        return {**keep, "LANG": "C.UTF-8", "TMPDIR": self.scratch, MARK: self.mark, **extra}
 
     def start(self, *arguments, env=None, **options):
         options.setdefault("stdout", subprocess.PIPE)
