@@ -61,7 +61,7 @@ void add_extra_target(CLI::App& app, spawn::RawOptions& raw) {
   app.add_option(
          "--target", raw.extra_targets,
          "One more target beside those of --targets: name=driver:COMMAND, name=cmd:COMMAND {script}, or "
-         "name=copy:TARGET for one of them a second time")
+         "name=copy:TARGET for a built-in one a second time")
       ->type_name("NAME=KIND:COMMAND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -156,6 +156,13 @@ class Faults(harness.TareTest):
             self.assertEqual(len(self.row(document, "spawn_exit", target)["metrics"]["total"]["samples"]), 12)
         self.assertIn("had been interrupted", result.stderr)
 
+    def test_what_a_driver_keeps_in_its_folder_goes_with_the_run(self):
+        (self.folder / "keep.sh").write_text("#!/bin/sh\necho kept > \"$TMPDIR/kept.$$\"\n")
+        (self.folder / "keep.sh").chmod(0o755)
+        result = self.tare("spawn", "--targets", "sh", "--target", "app=cmd:./keep.sh", "--rows", "command_exit", "--iterations", "2", "--warmup", "0")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(os.listdir(self.scratch), [])
+
     def test_a_full_disk_is_an_error_and_no_half_document(self):
         result = self.tare("spawn", *ROWS, "--output", "/dev/full")
         self.assertEqual(result.returncode, 1)

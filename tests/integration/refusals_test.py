@@ -59,6 +59,15 @@ class Refusals(harness.TareTest):
             line = self.refused("spawn", "--targets", peer, env=env)
             self.assertIn(f"{peer} is not installed; `tare targets install {peer}`", line)
 
+    def test_an_npm_that_brings_nothing_installs_nothing(self):
+        npm = self.folder / "bin" / "npm"
+        npm.parent.mkdir()
+        npm.write_text("#!/bin/sh\nexit 0\n")
+        npm.chmod(0o755)
+        env = {"XDG_CACHE_HOME": str(self.folder / "cache"), "PATH": f"{npm.parent}:/usr/bin:/bin"}
+        self.assertIn("did not bring node_modules/@rivet-dev/", self.refused("targets", "install", "agentos", code=1, env=env))
+        self.assertEqual(list((self.folder / "cache" / "tare").iterdir()), [])
+
     def test_resume_files(self):
         self.tare("spawn", "--targets", "sh", "--iterations", "2", "--warmup", "0", "--output", "good.json")
         good = (self.folder / "good.json").read_text()

@@ -153,5 +153,17 @@ TEST(Options, a_resumed_run_is_held_to_the_limits_of_the_flags) {
   EXPECT_THROW(resume(before, {}, "run.json"), Error);
 }
 
+TEST(Options, rows_that_start_a_runtime_have_a_tenth_of_the_rounds) {
+  const auto rounds = [](const char* row, std::uint64_t iterations) {
+    Options options;
+    options.iterations = iterations;
+    return rounds_of(options, driver::find_workload(row).value()).iterations;
+  };
+  EXPECT_EQ(rounds("node_exit_1", 200), 200U);
+  EXPECT_EQ(rounds("cold_start", 200), 20U);
+  EXPECT_EQ(rounds("memory_4", 20), 6U);
+  EXPECT_EQ(rounds("memory_4", 3), 3U);
+}
+
 }  // namespace
 }  // namespace tare::spawn

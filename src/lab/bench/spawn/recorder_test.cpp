@@ -59,6 +59,16 @@ TEST(Recorder, one_wrong_answer_fails_the_row_and_says_how_often) {
   EXPECT_EQ(row.metrics.at("total").error[1], "exit_code: expected 0, got 1");
 }
 
+TEST(Recorder, an_excused_check_is_counted_and_the_sample_stands) {
+  report::Row row;
+  Recorder recorder(row, exit_row, {"exit_code"});
+  recorder.add(good({{"total", 1e6}}), {{exit_is_1}}, {});
+  recorder.finish();
+  EXPECT_EQ(row.status, report::RowStatus::ok);
+  EXPECT_EQ(row.counters.at("defect_exit_code"), 1);
+  EXPECT_EQ(row.metrics.at("total").summary.count, 1U);
+}
+
 TEST(Recorder, warm_ups_are_judged_but_are_no_samples) {
   report::Row row;
   Recorder recorder(row, exit_row);
