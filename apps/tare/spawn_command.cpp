@@ -96,24 +96,14 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
   progress.finish();
   attach_calibrations(result.document);
 
-  // A file that cannot be written does not take the table away.
-  std::optional<Error> unwritten;
-  std::vector<std::string> wrote;
-  const auto write = [&](const std::filesystem::path& to, const std::string& content) {
-    try {
-      file::write_atomically(to, content);
-      wrote.push_back(to.string());
-    } catch (const Error& error) {
-      unwritten = error;
-    }
-  };
+  Outputs outputs;
   const std::string json = report::to_json(result.document);
-  write(path, json);
-  if (output.markdown) write(*output.markdown, report::markdown(result.document));
+  outputs.write(path, json);
+  if (output.markdown) outputs.write(*output.markdown, report::markdown(result.document));
   const report::TerminalFacts terminal = context.err.facts();
-  context.err.write(report::render(result.document, {terminal.width, terminal.colour, wrote}));
+  context.err.write(report::render(result.document, {terminal.width, terminal.colour, outputs.wrote()}));
   if (output.json) write_stdout(json);
-  if (unwritten) throw Error(*unwritten);
+  outputs.finish();
   if (result.signal) {
     context.err.write(interrupted_line(result, path));
     return *result.signal == SIGINT ? exit_interrupted : exit_terminated;

@@ -88,6 +88,10 @@ TEST(Effect, within_the_tolerance_nothing_is_significant) {
   EXPECT_NEAR(effect_of(base, series({11, 22, 33, 44, 55, 66}), paired(0.5, 0.05)).p.value(), 2.0 / 64,
               1e-12);
   EXPECT_EQ(effect_of(series({10}, 4), series({10.2}, 4), unpaired(0.5, 0.05)).p, 1.0);
+  // Six rounds are faster, but only four of them by more than 5 %: 2 · P(B(6, ½) ≥ 4) = 44/64.
+  const Effect faster = effect_of(series({100, 100, 100, 100, 100, 100}), series({90, 92, 94, 94.5, 96, 97}),
+                                  paired(0.5, 0.05));
+  EXPECT_NEAR(faster.p.value(), 44.0 / 64, 1e-12);
 }
 
 TEST(Effect, unpaired_compares_the_medians_of_processes) {
