@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "lab/bench/spawn/defects.hpp"
 #include "lab/bench/spawn/run.hpp"
