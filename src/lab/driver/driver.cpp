@@ -103,7 +103,8 @@ std::vector<Sample> Driver::sample(const SampleRequest& request) {
   }
   const std::int64_t id = next_id_++;
   const Instant start = now();
-  const Instant deadline = start + request.timeout * request.iterations + options_.grace;
+  const Instant deadline =
+      start + request.deadline.value_or(request.timeout * request.iterations + options_.grace);
   const Reply reply = ask(id, sample_request(id, request), deadline, request.row);
   const Nanoseconds elapsed = now() - start;
   try {

@@ -66,7 +66,7 @@ class Driver {
   pid_t pid() const { return child_->pid(); }
   bool alive() const { return alive_; }
 
-  /// Takes samples. The deadline is iterations times the request's timeout, plus the grace.
+  /// Takes samples. The deadline is the request's, else iterations times its timeout, plus the grace.
   std::vector<Sample> sample(const SampleRequest& request);
 
   /// What the runtime counted of its stages so far. Only a driver whose hello has `stages` is asked.

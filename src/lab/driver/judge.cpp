@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "lab/driver/judge_agents.hpp"
 #include "lab/driver/workload.hpp"
 
 namespace tare::driver {
@@ -155,6 +156,7 @@ void judge_sync(const Sample& sample, Work work, std::vector<Judgement>& out) {
 }  // namespace
 
 std::vector<Judgement> judge(const Workload& workload, const json::Object& params, const Sample& sample) {
+  if (workload.bench == agents_bench) return judge_agents(workload, params, sample);
   std::vector<Judgement> out;
   if (sample.outcome != Outcome::ok) {
     if (workload.work == Work::host_write) file_on_host(params);  // nothing is left in the folder
@@ -208,6 +210,8 @@ std::vector<Judgement> judge(const Workload& workload, const json::Object& param
       out.push_back(exit_code(sample, 0));
       if (workload.work == Work::host_write) out.push_back(file_on_host(params));
       judge_sync(sample, workload.work, out);
+      break;
+    default:
       break;
   }
   return out;

@@ -19,8 +19,14 @@ std::string short_text(std::string_view text) {
   return text::one_line(text.substr(0, most)) + (text.size() > most ? "…" : "");
 }
 
-constexpr std::string_view fanout_prefix = "fanout_";
-constexpr std::string_view any_fanout = "fanout_<n>";
+/// "fanout_<n>" of "fanout_8"; nothing for a row that ends in no number above 0.
+std::optional<std::string> any_size_of(std::string_view row) {
+  const std::size_t end = row.rfind('_');
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto n = text::to_int(row.substr(end + 1));
+  if (!n || *n < 1) return std::nullopt;
+  return std::string(row.substr(0, end + 1)) + "<n>";
+}
 
 /// As a driver writes it; what can be missing is optional, so that a message of ours can say so.
 struct WireSample {
@@ -116,19 +122,16 @@ bool Hello::offers(std::string_view row) const {
   const auto has = [&](std::string_view name) {
     return std::find(rows.begin(), rows.end(), name) != rows.end();
   };
-  if (has(row)) return true;
-  if (!row.starts_with(fanout_prefix) || !has(any_fanout)) return false;
-  const auto n = text::to_int(row.substr(fanout_prefix.size()));
-  return n && *n > 0;
+  const auto any_size = any_size_of(row);
+  return has(row) || (any_size && has(*any_size));
 }
 
 std::string Hello::why_not(std::string_view row) const {
   if (unavailable) {
     if (const auto found = unavailable->find(std::string(row)); found != unavailable->end())
       return found->second;
-    if (const auto found = unavailable->find(std::string(any_fanout));
-        found != unavailable->end() && row.starts_with(fanout_prefix)) {
-      return found->second;
+    if (const auto any_size = any_size_of(row)) {
+      if (const auto found = unavailable->find(*any_size); found != unavailable->end()) return found->second;
     }
   }
   return "the driver does not offer it";

@@ -27,7 +27,7 @@ struct Hello {
   std::string version;
   std::string engine;
   std::int64_t pid = 0;
-  std::vector<std::string> rows;  ///< "fanout_<n>", literally, stands for every n
+  std::vector<std::string> rows;  ///< "NAME_<n>", literally, stands for every n
   std::optional<std::map<std::string, std::string>> unavailable;  ///< row to reason
   std::optional<bool> asynchronous_spawn;
   std::optional<std::uint64_t> rss_floor_bytes;
@@ -72,6 +72,8 @@ struct SampleRequest {
   Nanoseconds timeout = std::chrono::seconds(30);  ///< of each iteration; at least 1 ms
   std::vector<std::string> metrics = {"total"};    ///< that an ok sample must have
   std::vector<std::string> sizes;                  ///< the same in `bytes`, where null is allowed
+  /// How long the whole answer is waited for; default: all iterations' timeouts and the driver's grace.
+  std::optional<Nanoseconds> deadline = {};
 };
 
 /// What a runtime counted of one of its stages since it was started.

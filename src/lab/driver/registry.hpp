@@ -24,6 +24,7 @@ struct RegistryOptions {
   std::filesystem::path lib = file::lib_folder();                       ///< holds tare-spawner and drivers/
   std::filesystem::path cache = file::cache_folder();                   ///< holds the pinned packages
   std::filesystem::path manifests = file::share_folder() / "packages";  ///< what is pinned
+  std::string bench = "spawn";  ///< whose targets: "spawn" or "agents"
 };
 
 struct Unavailable {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "lab/driver/agents.hpp"
 
 namespace tare::driver {
 namespace {
@@ -51,11 +52,17 @@ std::vector<std::string> sizes_of(Work work) {
 }
 
 Workload workload(std::string row, Work work, std::int64_t size) {
-  return {std::move(row), work, size, metrics_of(work), sizes_of(work)};
+  return {std::move(row), work, size, metrics_of(work), sizes_of(work), std::string(spawn_bench)};
 }
 
 Workload fanout(std::int64_t n) {
   return workload(fmt::format("{}{}", fanout_prefix, n), Work::fanout, n);
+}
+
+/// A number as a row's name has it: there is one way to write it.
+std::optional<std::int64_t> number_of(std::string_view digits) {
+  const auto n = text::to_int(digits);
+  return n && digits == std::to_string(*n) ? n : std::nullopt;
 }
 
 /// Two letters or digits out of the nonce: 36 × 36 of them.
@@ -75,23 +82,36 @@ std::string text_of(std::uint64_t nonce, std::int64_t size) {
 
 }  // namespace
 
-std::vector<std::string> row_names() {
+std::vector<std::string> row_names(std::string_view bench) {
   std::vector<std::string> names;
-  for (const Row& row : rows) names.emplace_back(row.name);
+  if (bench == spawn_bench) {
+    for (const Row& row : rows) names.emplace_back(row.name);
+  } else if (bench == agents_bench) {
+    for (const AgentScenario& scenario : agent_scenarios()) names.push_back(scenario.name + "_<n>");
+  }
   return names;
 }
 
 std::optional<Workload> find_workload(std::string_view name) {
+  if (const auto scenario = scenario_of(name)) {
+    const auto n = number_of(name.substr(scenario->name.size() + 1));
+    return n ? agents_workload(scenario->name, *n) : std::nullopt;
+  }
   if (name.starts_with(fanout_prefix)) {
-    const std::string_view digits = name.substr(fanout_prefix.size());
-    const auto n = text::to_int(digits);
-    if (!n || *n < 1 || *n > largest_fanout || digits != std::to_string(*n)) return std::nullopt;
+    const auto n = number_of(name.substr(fanout_prefix.size()));
+    if (!n || *n < 1 || *n > largest_fanout) return std::nullopt;
     return fanout(*n);
   }
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const Row& known) { return known.name == name; });
   if (row == rows.end()) return std::nullopt;
   return workload(std::string(name), row->work, row->size);
+}
+
+std::optional<Workload> find_workload(std::string_view name, std::string_view bench) {
+  auto found = find_workload(name);
+  if (found && found->bench != bench) return std::nullopt;
+  return found;
 }
 
 std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts) {
@@ -107,6 +127,12 @@ std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts) {
 }
 
 json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs::path& folder) {
+  if (workload.bench == agents_bench) {
+    json::Object params{
+        {"size", workload.size}, {"nonce", fmt::format("{:016x}", nonce)}, {"dir", folder.string()}};
+    if (workload.work == Work::mixed_load) params["durationMs"] = mixed_duration.count();
+    return params;
+  }
   switch (workload.work) {
     case Work::fanout:
     case Work::nested:
@@ -130,9 +156,9 @@ json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs
     case Work::exit_code:
     case Work::signal:
     case Work::cold_start:
+    default:
       return {};
   }
-  return {};
 }
 
 }  // namespace tare::driver

@@ -10,9 +10,12 @@
 #include "base/json.hpp"
 #include "lab/driver/protocol.hpp"
 
-/// The rows of the spawn bench: what is asked for and what must hold. The bench and the conformance test
+/// The rows of the benches: what is asked for and what must hold. The benches and the conformance test
 /// of drivers both use them, so that a driver that passes the one is understood by the other.
 namespace tare::driver {
+
+inline constexpr std::string_view spawn_bench = "spawn";
+inline constexpr std::string_view agents_bench = "agents";
 
 /// What kind of work a row is; decides its parameters and its judgements.
 enum class Work {
@@ -29,31 +32,49 @@ enum class Work {
   storm,        ///< n at once, and what they leave in the driver
   cold_start,   ///< a runtime that is started, used twice and thrown away
   memory,       ///< the memory of a runtime with n guests, and after them
+  // Of the agents bench: what is asked of a registry of agent runs.
+  spawn_pipeline_memory,   ///< n concurrent spawns, kept in memory
+  spawn_pipeline_durable,  ///< n concurrent spawns, each on disk before it is acknowledged
+  admission,               ///< n slots, one too many, and all of them given back
+  recovery_sweep,          ///< one sweep over n children of three generations
+  duplicate_suppression,   ///< the newest generation of n children, out of three
+  spawn_settle,            ///< n spawns and their ends, with somebody who waits for each
+  mixed_load,              ///< n clients that spawn, wait and settle, and a sweeper
+  durable_crash,           ///< n spawns, a kill in between, and what is there afterwards
+  sweep_scale,             ///< as recovery_sweep, over n rows
+  dedupe_scale,            ///< as duplicate_suppression, over n rows
+  restart_scale,           ///< opening a durable registry of n rows
 };
 
 struct Workload {
   std::string row;  ///< "fanout_8"
   Work work = Work::exit;
-  std::int64_t size = 1;  ///< n of fan-out, nested, storm and memory; bytes of capture and round trip
+  std::int64_t size = 1;             ///< its n, if it has one; bytes of capture and round trip
   std::vector<std::string> metrics;  ///< times that an ok sample has; `total` is the first
   std::vector<std::string> sizes;    ///< the same in bytes
+  std::string bench = std::string(spawn_bench);
 
   /// Whether each operation starts a whole runtime, which takes seconds.
   bool is_cold() const { return work == Work::cold_start || work == Work::memory; }
 };
 
-/// Names that exist, in the order of a report; a fan-out of n is "fanout_<n>".
-std::vector<std::string> row_names();
+/// Names of a bench's rows, in the order of a report; a fan-out of n is "fanout_<n>", and so are all that
+/// have a number of their own. Nothing for a bench that there is not.
+std::vector<std::string> row_names(std::string_view bench = spawn_bench);
 
-/// The workload of a row, or nothing when there is no such row. A fan-out has 1 to 1000 processes.
+/// The workload of a row of any bench, or nothing when there is no such row. A fan-out has 1 to 1000
+/// processes; agents.hpp has the limits of the agents rows.
 std::optional<Workload> find_workload(std::string_view row);
 
-/// The rows, in the order of a report, with these fan-outs.
+/// The same of one bench.
+std::optional<Workload> find_workload(std::string_view row, std::string_view bench);
+
+/// The rows of the spawn bench, in the order of a report, with these fan-outs.
 std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts);
 
 /// The parameters of one sample. `nonce` is fresh for every sample: it is in what the process writes, so
 /// that no output of another one can be taken for it. `folder` exists and is empty or holds nothing that
-/// matters; host rows run in it.
+/// matters; host rows run in it. To agents rows it is the folder `dir` of their state, and must be empty.
 json::Object make_params(const Workload& workload, std::uint64_t nonce, const std::filesystem::path& folder);
 
 /// One condition of a row, over one sample.
@@ -66,7 +87,7 @@ struct Judgement {
 
 /// Judges a sample of the outcome ok; any other has nothing to judge and gives nothing. A counter that is
 /// required and absent breaks its condition: an unknown exit is a failure. Reads and removes the file that
-/// host_cwd_write_1file was to write.
+/// host_cwd_write_1file was to write; looks whether an agents row left its folder empty.
 std::vector<Judgement> judge(const Workload& workload, const json::Object& params, const Sample& sample);
 
 /// "exit_code: expected 0, got 1".
