@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t largest_fanout = 256;
 constexpr std::int64_t largest_sweep = 4096;
-constexpr std::int64_t largest_crash = 100'000;
+constexpr std::int64_t largest_crash = 10'000;
 constexpr std::int64_t fewest_scale = 3;
 constexpr std::int64_t largest_scale = 1'000'000;
 

@@ -1,30 +1,21 @@
 #include "lab/driver/check.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "lab/driver/check_rows.hpp"
 #include "lab/driver/raw_session.hpp"
-#include "lab/driver/workload.hpp"
 
 namespace tare::driver {
 namespace {
 
-constexpr std::string_view any_fanout = "fanout_<n>";
 /// A second is long for an answer that needs no work, and short for somebody who waits.
 constexpr auto quick = std::chrono::seconds(5);
 constexpr auto settle = std::chrono::milliseconds(100);
-
-/// Why a check does not pass.
-struct Failed {
-  std::string text;
-};
-struct Skipped {
-  std::string text;
-};
 
 std::string request(json::Object object) {
   return json::line(json::Value(std::move(object)));
@@ -34,26 +25,25 @@ class Checker {
  public:
   Checker(const DriverCommand& command, const CheckOptions& options,
           const std::function<void(const CheckResult&)>& on_result)
-      : command_(command),
-        options_(options),
-        on_result_(on_result),
-        nonce_(options.seed * 0x9E3779B97F4A7C15) {
+      : command_(command), options_(options), on_result_(on_result) {
     if (!options_.driver.roster) options_.driver.roster = std::make_shared<Roster>();
   }
 
   std::vector<CheckResult> run() {
     check("hello", [&] { return hello(); });
-    if (!hello_) return results_;
+    if (!rows_) return results_;
     check("unknown_field", [&] { return unknown_field(); });
     check("unknown_op", [&] { return unknown_op(); });
     check("unknown_row", [&] { return unknown_row(); });
     check("other_protocol", [&] { return other_protocol(); });
     check("bad_line", [&] { return bad_line(); });
     check("ids", [&] { return ids(); });
-    for (const Workload& workload : offered()) check("row " + workload.row, [&] { return row(workload); });
-    check("iterations", [&] { return iterations(); });
-    check("timeout", [&] { return timeout(); });
-    check("bye", [&] { return bye(); });
+    for (const Workload& workload : rows_->offered())
+      check("row " + workload.row, [&] { return rows_->row(workload); });
+    check("iterations", [&] { return rows_->iterations(); });
+    check("timeout", [&] { return rows_->timeout(); });
+    if (rows_->keeps_state()) check("state_folder", [&] { return rows_->state_folder(); });
+    check("bye", [&] { return rows_->bye(); });
     check("end_of_input", [&] { return end_of_input(); });
     check("stdout_only", [&] { return stdout_only(); });
     check("nothing_left", [&] { return nothing_left(); });
@@ -94,15 +84,12 @@ class Checker {
 
   std::string hello() {
     Driver driver(command_, options_.driver);
-    hello_ = driver.hello();
-    leave(driver);
-    if (hello_->rows.empty()) throw Failed{"it offers no row"};
-    std::vector<std::string> unknown;
-    for (const std::string& name : hello_->rows) {
-      if (name != any_fanout && !find_workload(name)) unknown.push_back(name);
-    }
-    return fmt::format("{} {}, {}, {} rows{}", hello_->name, hello_->version, hello_->engine,
-                       hello_->rows.size(),
+    const Hello hello = driver.hello();
+    rows_ = std::make_unique<RowChecks>(command_, options_, hello);
+    strays_ += driver.bye().strays.killed;
+    if (hello.rows.empty()) throw Failed{"it offers no row"};
+    const std::vector<std::string> unknown = rows_->unknown();
+    return fmt::format("{} {}, {}, {} rows{}", hello.name, hello.version, hello.engine, hello.rows.size(),
                        unknown.empty() ? "" : "; this version does not know " + text::join(unknown, ", "));
   }
 
@@ -161,50 +148,6 @@ class Checker {
     return "echoed, also beyond 32 bits";
   }
 
-  std::string row(const Workload& workload) {
-    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
-    warm_up(workload);
-    const Sample judged = sample(workload, 1).front();
-    return fmt::format("{} ms", text::significant(judged.metric("total").value_or(0) / 1e6));
-  }
-
-  std::string iterations() {
-    const auto rows = offered();
-    if (rows.empty()) throw Skipped{"no row that this version knows"};
-    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
-    return fmt::format("{} samples for 2 iterations of {}", sample(rows.front(), 2).size(), rows.front().row);
-  }
-
-  /// A budget that no process can keep: the driver ends the operation itself and says so.
-  std::string timeout() {
-    const auto all = offered();
-    const auto node = std::find_if(all.begin(), all.end(),
-                                   [](const Workload& workload) { return workload.row == "node_exit_1"; });
-    if (node == all.end()) throw Skipped{"no node_exit_1: its processes may be done in a millisecond"};
-    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
-    SampleRequest request = request_for(*node, 1);
-    request.timeout = std::chrono::milliseconds(1);
-    const Sample late = driver_->sample(request).front();
-    if (late.outcome == Outcome::ok) throw Skipped{"it was done within a millisecond"};
-    if (late.outcome != Outcome::timeout) {
-      throw Failed{fmt::format("a budget of 1 ms gave the outcome {}, not timeout",
-                               boost::describe::enum_to_string(late.outcome, "?"))};
-    }
-    const auto age = late.metric("total");
-    if (!age) throw Failed{"a sample of the outcome timeout has no total, its age"};
-    if (*age < 1e6) throw Failed{fmt::format("a timeout of 1 ms after {} ns", *age)};
-    sample(*node, 1);
-    return fmt::format("ended by the driver after {} ms, and it goes on", text::significant(*age / 1e6));
-  }
-
-  std::string bye() {
-    if (!driver_ || !driver_->alive()) driver_ = std::make_unique<Driver>(command_, options_.driver);
-    const Farewell farewell = leave(*driver_);
-    driver_.reset();
-    if (!farewell.graceful) throw Failed{farewell.note.value_or("it did not leave")};
-    return "answered, and left with exit code 0";
-  }
-
   std::string end_of_input() {
     const auto session = greeted();
     session->close_input();
@@ -230,61 +173,9 @@ class Checker {
 
   /// Over all the sessions before.
   std::string nothing_left() {
-    if (strays_ > 0) throw Failed{fmt::format("{} processes were left behind and had to be killed", strays_)};
+    const std::size_t strays = strays_ + rows_->strays();
+    if (strays > 0) throw Failed{fmt::format("{} processes were left behind and had to be killed", strays)};
     return "no process";
-  }
-
-  /// The rows of this version that the driver has.
-  std::vector<Workload> offered() const {
-    std::vector<Workload> all = all_workloads(options_.fanouts);
-    std::erase_if(all, [&](const Workload& workload) { return !hello_->offers(workload.row); });
-    for (const std::string& name : hello_->rows) {
-      const auto own = find_workload(name);
-      const auto same = [&](const Workload& workload) { return workload.row == name; };
-      if (own && std::none_of(all.begin(), all.end(), same)) all.push_back(*own);
-    }
-    return all;
-  }
-
-  SampleRequest request_for(const Workload& workload, std::int64_t iterations) {
-    SampleRequest request;
-    request.row = workload.row;
-    request.params = make_params(workload, ++nonce_, folder_.path());
-    request.iterations = iterations;
-    request.timeout = options_.timeout;
-    request.metrics = workload.metrics;
-    request.sizes = workload.sizes;
-    return request;
-  }
-
-  /// Pools that a runtime makes on first use are there after the first sample, so that one is not judged.
-  void warm_up(const Workload& workload) {
-    const SampleRequest request = request_for(workload, 1);
-    judge(workload, request.params, driver_->sample(request).front());
-  }
-
-  /// Samples that are carried out and right.
-  std::vector<Sample> sample(const Workload& workload, std::int64_t iterations) {
-    const SampleRequest request = request_for(workload, iterations);
-    std::vector<Sample> samples = driver_->sample(request);
-    std::vector<std::string> broken;
-    for (const Sample& one : samples) {
-      if (one.outcome != Outcome::ok) {
-        throw Failed{fmt::format("outcome {}: {}", boost::describe::enum_to_string(one.outcome, "?"),
-                                 one.error.value_or(""))};
-      }
-    }
-    for (const Judgement& judgement : judge(workload, request.params, samples.back())) {
-      if (!judgement.ok) broken.push_back(describe(judgement));
-    }
-    if (!broken.empty()) throw Failed{text::join(broken, "; ")};
-    return samples;
-  }
-
-  Farewell leave(Driver& driver) {
-    Farewell farewell = driver.bye();
-    strays_ += farewell.strays.killed;
-    return farewell;
   }
 
   /// A raw session that counts what it leaves when it ends as it should.
@@ -332,10 +223,7 @@ class Checker {
   DriverCommand command_;
   CheckOptions options_;
   const std::function<void(const CheckResult&)>& on_result_;
-  std::uint64_t nonce_;
-  file::TemporaryFolder folder_;
-  std::optional<Hello> hello_;
-  std::unique_ptr<Driver> driver_;  ///< the one that takes the samples
+  std::unique_ptr<RowChecks> rows_;  ///< once it has said which it has
   std::size_t strays_ = 0;
   std::vector<CheckResult> results_;
 };

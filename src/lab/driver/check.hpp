@@ -27,6 +27,7 @@ struct CheckOptions {
   /// Budget of each operation. Rows get a warm-up sample first.
   Nanoseconds timeout = std::chrono::seconds(30);
   std::vector<std::int64_t> fanouts = {1, 8};  ///< the n of a driver that offers fanout_<n>
+  std::int64_t agents_size = 8;                ///< the n of one that offers <scenario>_<n>
   std::uint64_t seed = 1;                      ///< of the nonces
   DriverOptions driver;                        ///< a roster is made if it has none
 };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "lab/driver/agents.hpp"
 #include "lab/driver/registry.hpp"
 #include "lab/process/tree.hpp"
 
@@ -127,6 +129,50 @@ TEST(Check, passes_the_node_driver) {
   if (node.empty()) GTEST_SKIP() << "no node is installed";
   EXPECT_THAT(failures({node.string(), TARE_GOLDEN_DIR "/../../drivers/node.mjs"}), IsEmpty());
 }
+
+std::vector<std::string> faulty_registry(const std::string& mode) {
+  return failures({python, drivers + "faulty_registry.py", mode});
+}
+
+TEST(Check, goes_through_the_rows_of_a_registry) {
+  std::map<std::string, CheckStatus> seen;
+  for (const CheckResult& result :
+       check_driver({"mine", {python, drivers + "faulty_registry.py", "good"}, {}, {}}, fast())) {
+    seen[result.id] = result.status;
+    EXPECT_NE(result.status, CheckStatus::fail) << result.id << ": " << result.text;
+  }
+  for (const AgentScenario& scenario : agent_scenarios())
+    EXPECT_EQ(seen.count(fmt::format("row {}_8", scenario.name)), 1u) << scenario.name;
+  EXPECT_EQ(seen.at("iterations"), CheckStatus::pass);
+  EXPECT_EQ(seen.at("state_folder"), CheckStatus::pass);
+}
+
+TEST(Check, has_nothing_to_say_of_state_to_a_driver_that_keeps_none) {
+  for (const CheckResult& result :
+       check_driver({"mine", {python, drivers + "faulty_driver.py", "good"}, {}, {}}, fast()))
+    EXPECT_NE(result.id, "state_folder");
+}
+
+class BrokenRegistry : public testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> {};
+
+TEST_P(BrokenRegistry, is_found_by_what_is_broken_and_nothing_else) {
+  const auto& [mode, ids] = GetParam();
+  EXPECT_THAT(faulty_registry(mode), testing::ElementsAreArray(ids));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Check, BrokenRegistry,
+    testing::Values(std::pair{"miscounts", std::vector<std::string>{"row admission_8"}},
+                    std::pair{"hides_its_memory", std::vector<std::string>{"row recoverySweep_8"}},
+                    std::pair{"leaves_a_file",
+                              std::vector<std::string>{"row spawnPipelineDurable_8", "state_folder"}},
+                    std::pair{"ignores_the_folder", std::vector<std::string>{"state_folder"}},
+                    std::pair{"loses_a_run", std::vector<std::string>{"row durableCrash_8"}},
+                    std::pair{"makes_up_a_run", std::vector<std::string>{"row durableCrash_8"}},
+                    std::pair{"cuts_a_text", std::vector<std::string>{"row durableCrash_8"}},
+                    std::pair{"forgets_the_crash", std::vector<std::string>{"row durableCrash_8"}},
+                    std::pair{"owes_an_acknowledgement", std::vector<std::string>{"row durableCrash_8"}}),
+    [](const auto& test) { return std::string(test.param.first); });
 
 }  // namespace
 }  // namespace tare::driver

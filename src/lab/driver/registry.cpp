@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "lab/driver/packages.hpp"
+#include "lab/driver/workload.hpp"
 
 namespace tare::driver {
 namespace {
@@ -148,6 +149,33 @@ TargetSpec agentos(const RegistryOptions& options) {
   return target;
 }
 
+/// The registry that this program brings along, as a driver like any other.
+TargetSpec embedded(const RegistryOptions& options) {
+  const fs::path tare = options.bin / "tare";
+  return {"embedded", "subject", {tare.string(), "agents", "driver"}, tare, resource_missing(tare)};
+}
+
+TargetSpec node_registry(const RegistryOptions& options) {
+  const fs::path program = node_program(options);
+  const fs::path driver = options.lib / "drivers" / "registry_node.mjs";
+  TargetSpec target{"node", "reference", {program.string(), driver.string()}, program, node_missing(options)};
+  if (!target.unavailable) target.unavailable = resource_missing(driver);
+  return target;
+}
+
+TargetSpec python_registry(const RegistryOptions& options) {
+  const fs::path program = file::find_program("python3");
+  const fs::path driver = options.lib / "drivers" / "registry_python.py";
+  TargetSpec target{"python", "subject", {}, program, {}};
+  if (program.empty()) {
+    target.unavailable = Unavailable{"there is no program python3 on PATH", "install Python 3"};
+    return target;
+  }
+  target.driver = {program.string(), driver.string()};
+  target.unavailable = resource_missing(driver);
+  return target;
+}
+
 TargetSpec later(const std::string& name) {
   return {name, "subject", {}, {}, Unavailable{"not part of this version", ""}};
 }
@@ -169,9 +197,9 @@ fs::path find_command(const std::string& word) {
 }
 
 /// The target of that name. Throws Error(usage) with the names that there are.
-TargetSpec named(const std::vector<TargetSpec>& known, std::string_view name) {
+TargetSpec named(std::string_view name, const RegistryOptions& options) {
   std::vector<std::string> names;
-  for (const TargetSpec& target : known) {
+  for (const TargetSpec& target : builtin_targets(options)) {
     if (target.id == name) return target;
     names.push_back(target.id);
   }
@@ -189,14 +217,21 @@ TargetSpec parse_custom(std::string_view name, std::string_view definition, cons
   if (std::any_of(known.begin(), known.end(), [&](const TargetSpec& target) { return target.id == name; })) {
     usage(fmt::format("target name '{}' is taken", name), "it is built in", "choose another name");
   }
+  const bool commands = options.bench == spawn_bench;
   const std::size_t colon = definition.find(':');
   const std::string_view kind = definition.substr(0, colon);
   if (colon == std::string_view::npos || (kind != "driver" && kind != "cmd" && kind != "copy")) {
-    usage(fmt::format("target '{}' says none of driver:, cmd: and copy:", name), {},
-          fmt::format("write {}=driver:COMMAND, {}=cmd:TEMPLATE or {}=copy:TARGET", name, name, name));
+    usage(fmt::format("target '{}' says none of driver:, {}and copy:", name, commands ? "cmd: " : ""), {},
+          fmt::format("write {0}=driver:COMMAND, {1}or {0}=copy:TARGET", name,
+                      commands ? fmt::format("{}=cmd:TEMPLATE ", name) : std::string()));
+  }
+  if (kind == "cmd" && !commands) {
+    usage(
+        fmt::format("target '{}' is a plain command, which has no rows of the {} bench", name, options.bench),
+        {}, fmt::format("write {}=driver:COMMAND with a driver of docs/driver-protocol.md", name));
   }
   if (kind == "copy") {
-    TargetSpec copy = named(known, definition.substr(colon + 1));
+    TargetSpec copy = named(definition.substr(colon + 1), options);
     copy.id = std::string(name);
     copy.lane = "subject";
     return copy;
@@ -235,6 +270,8 @@ fs::path node_program(const RegistryOptions& options) {
 }
 
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
+  if (options.bench == agents_bench)
+    return {embedded(options), node_registry(options), python_registry(options)};
   return {native(options),
           shell(options),
           node(options),
@@ -248,7 +285,7 @@ TargetSpec parse_target(std::string_view text, const RegistryOptions& options) {
   if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
     return parse_custom(text.substr(0, equals), text.substr(equals + 1), options);
   }
-  return named(builtin_targets(options), text);
+  return named(text, options);
 }
 
 }  // namespace tare::driver

@@ -22,6 +22,7 @@ struct RegistryOptions {
   /// `--node PREFIX`: the Node in PREFIX/bin/node instead of the pinned one.
   std::optional<std::filesystem::path> node_prefix;
   std::filesystem::path lib = file::lib_folder();                       ///< holds tare-spawner and drivers/
+  std::filesystem::path bin = lib.parent_path().parent_path() / "bin";  ///< holds tare
   std::filesystem::path cache = file::cache_folder();                   ///< holds the pinned packages
   std::filesystem::path manifests = file::share_folder() / "packages";  ///< what is pinned
   std::string bench = "spawn";  ///< whose targets: "spawn" or "agents"
@@ -44,13 +45,15 @@ struct TargetSpec {
   Error unavailable_error() const;
 };
 
-/// native, sh, node, bun, deno, guest, agentos: every name that this program knows, there or not.
+/// Every name that this program knows for the bench, there or not: native, sh, node, bun, deno, guest and
+/// agentos of spawn; embedded, node and python of agents.
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options);
 
 /// A target as given on the command line: the name of a built-in one, `name=driver:COMMAND…` for a driver,
 /// `name=cmd:TEMPLATE…` for a plain command, or `name=copy:TARGET` for a built-in one a second time. Commands
-/// are split as a shell does, without expansion. Throws Error(usage) that says what is wrong; a target that
-/// exists and can't be started is returned with its reason.
+/// are split as a shell does, without expansion. A plain command is a target of the spawn bench only. Throws
+/// Error(usage) that says what is wrong; a target that exists and can't be started is returned with its
+/// reason.
 TargetSpec parse_target(std::string_view text, const RegistryOptions& options);
 
 /// The Node that the options select, there or not.
