@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace tare::agents {
+
+/// Why a child may not be started: the limit that governs, and the numbers.
+struct Refusal {
+  std::string cap;  ///< "maxChildrenPerAgent"
+  std::uint64_t limit = 0;
+  std::uint64_t current = 0;  ///< what there is already
+
+  /// "maxChildrenPerAgent is 5, and 5 are there".
+  std::string text() const;
+};
+
+/// What asks for a slot.
+struct Demand {
+  std::string_view controller;
+  std::string_view child = {};  ///< empty: not known yet
+  std::string_view group = {};
+};
+
+/// Slots that are reserved for children which are not registered yet.
+struct Pending {
+  std::uint64_t controller = 0;
+  std::uint64_t group = 0;
+  std::uint64_t all = 0;
+};
+
+class Admission;
+
+/// A slot, held until it is released or goes out of scope.
+class Reservation {
+ public:
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&&) = delete;
+  ~Reservation() { release(); }
+
+  /// Any call but the first does nothing.
+  void release();
+
+ private:
+  friend class Admission;
+  Reservation(Admission& admission, const Demand& demand)
+      : admission_(&admission), controller_(demand.controller), child_(demand.child), group_(demand.group) {}
+
+  Admission* admission_;
+  std::string controller_;
+  std::string child_;
+  std::string group_;
+};
+
+/// Counts the slots that are reserved, per controller and group. Not thread-safe; must outlive its
+/// reservations.
+class Admission {
+ public:
+  /// Asks `decide(pending)`, which returns an optional Refusal. A child session that somebody is starting
+  /// already is refused without asking ("childBeingStarted").
+  template <class Decide>
+  std::variant<Reservation, Refusal> reserve(const Demand& demand, Decide decide) {
+    if (std::optional<Refusal> refusal = taken(demand)) return *std::move(refusal);
+    if (std::optional<Refusal> refusal = decide(pending(demand))) return *std::move(refusal);
+    return hold(demand);
+  }
+
+  std::uint64_t pending() const { return all_; }
+  Pending pending(const Demand& demand) const;
+
+ private:
+  friend class Reservation;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return boost::hash<std::string_view>()(text); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+  };
+  using Counts = boost::unordered_flat_map<std::string, std::uint64_t, Hash, Equal>;
+
+  std::optional<Refusal> taken(const Demand& demand) const;
+  Reservation hold(const Demand& demand);
+  void release(const Reservation& reservation);
+
+  Counts controllers_;
+  Counts children_;
+  Counts groups_;
+  std::uint64_t all_ = 0;
+};
+
+/// The usual limits.
+struct Caps {
+  std::uint64_t max_spawn_depth = 5;
+  std::uint64_t max_children_per_agent = 5;  ///< 1 to 20
+  std::optional<std::uint64_t> max_per_group;
+  std::optional<std::uint64_t> max_in_all_groups;
+};
+
+/// Throws Error(usage) that names the cap and its range.
+void check(const Caps& caps);
+
+/// What there is already besides the reservations: runs that have not ended.
+struct Load {
+  std::uint64_t depth = 0;  ///< of the controller: 0 for one that nobody spawned
+  std::uint64_t children = 0;
+  std::uint64_t in_group = 0;
+  std::uint64_t in_all_groups = 0;
+};
+
+/// The usual policy, for `Admission::reserve`. The first limit that is reached governs.
+std::optional<Refusal> decide(const Caps& caps, const Load& load, const Pending& pending);
+
+}  // namespace tare::agents

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/fd.hpp"
+#include "runtime/agents/store.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tare::agents {
+
+/// The version of the tables, `PRAGMA user_version`.
+inline constexpr int schema_version = 1;
+
+struct DatabaseOptions {
+  std::filesystem::path path;
+  std::chrono::milliseconds lock_wait{1000};     ///< for another process to let go of it
+  std::optional<std::uint32_t> most_pages = {};  ///< the largest size; none: what the disk holds
+};
+
+/// The runs in a SQLite file: write-ahead log, `synchronous=FULL`, integer primary keys and no other index,
+/// so that a commit appends. One process at a time has it. One thread at a time.
+class Database {
+ public:
+  /// Makes the file and its folder, or opens what is there and reads it once, so that a damaged one is found
+  /// before anything is written. Throws Error(input) that names the file and the cause when it can't be
+  /// used: not a database, damaged, of a newer schema, of another program, locked, read-only. It is then as
+  /// it was, byte for byte.
+  explicit Database(const DatabaseOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  /// All changes in one transaction. Throws Error(failed) that names the file and the cause; nothing of
+  /// them is then kept.
+  void commit(std::span<const std::vector<Change>> batch);
+
+  /// Every run in the order of registration, as it was last written.
+  void load(const std::function<void(Run)>& each);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+  void open(const DatabaseOptions& options);
+  void take_lock(std::chrono::milliseconds wait);
+  void check();
+  void make_tables();
+  void apply(const Change& change);
+  void step(sqlite3_stmt* statement);
+  void execute(const char* sql);
+  std::int64_t number(const char* sql);
+  Statement prepare(const char* sql);
+  [[noreturn]] void refuse(int code) const;
+
+  std::filesystem::path path_;
+  Fd lock_;  ///< closed after the database: closing it would drop SQLite's own locks
+  std::unique_ptr<sqlite3, Close> db_;
+  Statement insert_run_, insert_task_, settle_run_, settle_task_, mark_run_, erase_run_, erase_task_;
+  Statement begin_, commit_, rollback_;
+};
+
+}  // namespace tare::agents

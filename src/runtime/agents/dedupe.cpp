@@ -1,0 +1,42 @@
+#include "runtime/agents/dedupe.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tare::agents {
+namespace {
+
+bool is_newer(const RunView& a, const RunView& b) {
+  return a.generation != b.generation ? a.generation > b.generation : a.id > b.id;
+}
+
+}  // namespace
+
+std::vector<std::size_t> newest_per_child(std::span<const RunView> runs) {
+  // Open addressing on the session's id, which is a small whole number: at most half full.
+  const std::size_t places = std::bit_ceil(std::max<std::size_t>(runs.size() * 2, 2));
+  const int shift = 64 - std::countr_zero(places);
+  std::vector<std::uint32_t> best(places, none);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::size_t place = (runs[i].child_id * 0x9E3779B97F4A7C15ull) >> shift;
+    while (best[place] != none && runs[best[place]].child_id != runs[i].child_id)
+      place = (place + 1) & (places - 1);
+    if (best[place] == none || is_newer(runs[i], runs[best[place]]))
+      best[place] = static_cast<std::uint32_t>(i);
+  }
+  std::vector<bool> selected(runs.size());
+  std::size_t count = 0;
+  for (const std::uint32_t index : best) {
+    if (index == none) continue;
+    selected[index] = true;
+    count += 1;
+  }
+  std::vector<std::size_t> indices;
+  indices.reserve(count);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (selected[i]) indices.push_back(i);
+  }
+  return indices;
+}
+
+}  // namespace tare::agents

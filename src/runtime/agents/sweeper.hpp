@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "runtime/agents/registry.hpp"
+
+namespace tare::agents {
+
+/// What a sweep does beyond the registry. None of it is called for a session whose effects are suppressed.
+class SweepEffects {
+ public:
+  SweepEffects() = default;
+  SweepEffects(const SweepEffects&) = delete;
+  SweepEffects& operator=(const SweepEffects&) = delete;
+  virtual ~SweepEffects() = default;
+
+  /// Somebody has to take an interrupted run up again, or give it up. Once for each run, ever: the registry
+  /// has written down that it was said before it is.
+  virtual void project_recovery(const RunView& run) = 0;
+  /// The last run of a session whose cleanup is `remove` is gone.
+  virtual void end_session(std::string_view child) = 0;
+  /// Whether a run that is not settled has lost whoever worked at it.
+  virtual bool is_lost(const RunView& run) = 0;
+};
+
+struct SweepReport {
+  std::uint64_t seen = 0;                      ///< rows
+  std::uint64_t removed = 0;                   ///< archived runs that were retired
+  std::uint64_t recovery_projections = 0;      ///< interrupted runs that were projected
+  std::uint64_t lost_context_completions = 0;  ///< orphans that were settled as lost
+  std::uint64_t session_effects = 0;           ///< sessions that were ended
+};
+
+struct SweeperOptions {
+  std::chrono::milliseconds orphan_grace = std::chrono::minutes(5);  ///< from the start of a run
+};
+
+/// Looks at every run once and does what is due, in this order: retires archived runs whose cleanup is
+/// `remove`, projects interrupted ones, settles orphans past their grace. Sessions whose effects are
+/// suppressed are left alone.
+class Sweeper {
+ public:
+  /// Both must outlive it and its coroutines.
+  Sweeper(Registry& registry, SweepEffects& effects, SweeperOptions options = {});
+
+  /// A sweep. A call while one goes on waits for that one and returns its report. Throws what the store
+  /// throws; the next sweep then does what was not done.
+  asio::awaitable<SweepReport> sweep();
+
+ private:
+  struct Due {
+    std::vector<RunId> retire, recover, complete;
+  };
+  struct Pass;  ///< a sweep that goes on, and who waits for it
+
+  asio::awaitable<SweepReport> run();
+  asio::awaitable<Due> look(SweepReport& report);
+  void classify(Slot slot, WallTime now, Due& due);
+  asio::awaitable<void> retire(const std::vector<RunId>& ids, SweepReport& report);
+  asio::awaitable<void> recover(const std::vector<RunId>& ids, SweepReport& report);
+  asio::awaitable<void> complete(const std::vector<RunId>& ids, SweepReport& report);
+
+  Registry& registry_;
+  SweepEffects& effects_;
+  SweeperOptions options_;
+  std::shared_ptr<Pass> pass_;
+};
+
+}  // namespace tare::agents

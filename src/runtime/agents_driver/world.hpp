@@ -1,0 +1,120 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/clock.hpp"
+#include "runtime/agents/admission.hpp"
+#include "runtime/agents/pipeline.hpp"
+#include "runtime/agents/registry.hpp"
+#include "runtime/agents/sqlite_store.hpp"
+
+namespace tare::agents_driver {
+
+namespace asio = boost::asio;
+
+/// Starts nothing: each step lets the event loop turn once, as a real one does at least.
+class StubBackend final : public agents::Backend {
+ public:
+  explicit StubBackend(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+  asio::awaitable<void> initialize(const agents::NewRun&) override {
+    co_await asio::post(executor_, asio::use_awaitable);
+  }
+  asio::awaitable<void> dispatch(const agents::NewRun&) override {
+    co_await asio::post(executor_, asio::use_awaitable);
+  }
+  asio::awaitable<void> clean_up(const agents::NewRun&, agents::SpawnPhase) override { co_return; }
+
+ private:
+  asio::any_io_executor executor_;
+};
+
+/// A registry with all that it needs, in memory, or in a new database that is removed at the end.
+class World {
+ public:
+  /// Throws Error when there are runs in the database already; it is then left as it is.
+  explicit World(const std::optional<std::filesystem::path>& database, agents::RegistryOptions options = {});
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Runs whatever is ready until nothing is left to do.
+  void run() {
+    io.restart();
+    io.run();
+  }
+
+  /// Runs one coroutine to its end, with all that it started. Throws what it throws.
+  template <class T>
+  T run(asio::awaitable<T> work) {
+    std::optional<T> result;
+    asio::co_spawn(io, std::move(work), [&](std::exception_ptr failure, T value) {
+      if (failure) std::rethrow_exception(failure);
+      result = std::move(value);
+    });
+    run();
+    return *std::move(result);
+  }
+  void run(asio::awaitable<void> work);
+
+  bool durable() const { return files_.has_value(); }
+  const std::filesystem::path& database() const { return files_->path; }
+
+  /// Leaves the database's files where they are.
+  void keep() { files_->ours = false; }
+
+  /// Closes the database and removes its files.
+  void close();
+
+  asio::io_context io{1};
+  SystemClock clock;
+
+ private:
+  /// Of a database, removed in the end if they were made here.
+  struct Files {
+    Files(std::filesystem::path where, bool made_here) : path(std::move(where)), ours(made_here) {}
+    ~Files();
+    std::filesystem::path path;
+    bool ours;
+  };
+  std::optional<Files> files_;  // before the store: removed when it is closed
+
+ public:
+  std::unique_ptr<agents::Store> store;
+  std::unique_ptr<agents::Registry> registry;
+  agents::Admission admission;
+  StubBackend backend{io.get_executor()};
+};
+
+/// A child of the one requester: "agent:main:subagent:<nonce>-<number>".
+agents::NewRun child_of(const std::string& nonce, std::size_t number);
+
+/// What is in a database, read through a connection of its own.
+struct OnDisk {
+  std::int64_t open_runs = 0;  ///< that have not ended
+  std::int64_t ended_runs = 0;
+  std::int64_t open_tasks = 0;
+  std::int64_t ended_tasks = 0;
+};
+OnDisk read_disk(const std::filesystem::path& database);
+
+/// Removes a database with its log and index.
+void remove_database(const std::filesystem::path& database);
+
+/// Nanoseconds since `start`.
+inline std::uint64_t ns_since(Instant start) {
+  return static_cast<std::uint64_t>((SystemClock().now() - start).count());
+}
+
+}  // namespace tare::agents_driver
