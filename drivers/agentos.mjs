@@ -13,8 +13,8 @@ import { loadSdk } from "./agentos_sdk.mjs";
 import { Stages } from "./agentos_stages.mjs";
 import { Machine } from "./agentos_vm.mjs";
 import { nanoseconds, now } from "./operation.mjs";
-import { PROTOCOL, Refusal, checkProtocol, sampler, serve } from "./protocol.mjs";
-import { ROWS, isRow, ownFacts, param, sampleRow, turn } from "./spawn_rows.mjs";
+import { PROTOCOL, Refusal, checkProtocol, param, sampler, serve } from "./protocol.mjs";
+import { ROWS, isRow, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
 
 const FACTS_WINDOW_MS = 100;
 const FACTS_LIMIT_MS = 3000;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { nanoseconds, now } from "./operation.mjs";
 import { kill } from "./processes.mjs";
-import { param } from "./spawn_rows.mjs";
+import { param } from "./protocol.mjs";
 
 const EXIT = ["-e", "process.exit(0)"];
 const STAY = ["-e", "console.log('up'); setInterval(() => {}, 1000)"];

@@ -14,6 +14,14 @@ export class Refusal extends Error {
   }
 }
 
+/** A parameter of a request, or a Refusal. Types: count (at least 1), string. */
+export function param(params, name, type) {
+  const value = params[name];
+  const good = type === "count" ? Number.isInteger(value) && value > 0 : typeof value === type;
+  if (!good) throw new Refusal("invalid", `params.${name} must be a ${type}, got ${JSON.stringify(value)}`);
+  return value;
+}
+
 /** Refuses a hello in another protocol. */
 export function checkProtocol(request) {
   if (request.protocol === PROTOCOL) return;

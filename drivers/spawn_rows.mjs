@@ -5,7 +5,7 @@ import process from "node:process";
 
 import { nanoseconds } from "./operation.mjs";
 import { processes } from "./processes.mjs";
-import { Refusal } from "./protocol.mjs";
+import { Refusal, param } from "./protocol.mjs";
 
 export const ROWS = [
   "node_exit_1",
@@ -28,14 +28,6 @@ const FANOUT = /^fanout_[1-9][0-9]*$/;
 export const isRow = (row) => FANOUT.test(row) || (ROWS.includes(row) && !row.includes("<"));
 
 const EXIT = "process.exit(0)";
-
-/** A parameter of a request, or a Refusal. Types: count (at least 1), string. */
-export function param(params, name, type) {
-  const value = params[name];
-  const good = type === "count" ? Number.isInteger(value) && value > 0 : typeof value === type;
-  if (!good) throw new Refusal("invalid", `params.${name} must be a ${type}, got ${JSON.stringify(value)}`);
-  return value;
-}
 
 function sample(result, phases, counters) {
   const ns = { total: nanoseconds(result.started, result.finished) };
