@@ -15,22 +15,6 @@ std::uint64_t count(const Counts& counts, std::string_view name) {
   return found == counts.end() ? 0 : found->second;
 }
 
-template <class Counts>
-void add(Counts& counts, std::string_view name) {
-  const auto found = counts.find(name);
-  if (found == counts.end()) {
-    counts.emplace(name, 1);
-  } else {
-    found->second += 1;
-  }
-}
-
-template <class Counts>
-void remove(Counts& counts, std::string_view name) {
-  const auto found = counts.find(name);
-  if (--found->second == 0) counts.erase(found);
-}
-
 }  // namespace
 
 std::string Refusal::text() const {
@@ -39,9 +23,9 @@ std::string Refusal::text() const {
 
 Reservation::Reservation(Reservation&& other) noexcept
     : admission_(std::exchange(other.admission_, nullptr)),
-      controller_(std::move(other.controller_)),
-      child_(std::move(other.child_)),
-      group_(std::move(other.group_)) {}
+      controller_(other.controller_),
+      child_(other.child_),
+      group_(other.group_) {}
 
 void Reservation::release() {
   if (Admission* admission = std::exchange(admission_, nullptr)) admission->release(*this);
@@ -57,19 +41,28 @@ std::optional<Refusal> Admission::taken(const Demand& demand) const {
   return Refusal{"childBeingStarted", 1, 1};
 }
 
+Reservation::Count* Admission::add(Counts& counts, std::string_view name) {
+  if (name.empty()) return nullptr;
+  auto found = counts.find(name);
+  if (found == counts.end()) found = counts.emplace(name, 0).first;
+  found->second += 1;
+  return &*found;
+}
+
+void Admission::remove(Counts& counts, Reservation::Count* count) {
+  if (count != nullptr && --count->second == 0) counts.erase(count->first);
+}
+
 Reservation Admission::hold(const Demand& demand) {
-  Reservation reservation(*this, demand);
-  add(controllers_, demand.controller);
-  if (!demand.child.empty()) add(children_, demand.child);
-  if (!demand.group.empty()) add(groups_, demand.group);
   all_ += 1;
-  return reservation;
+  return {*this, add(controllers_, demand.controller), add(children_, demand.child),
+          add(groups_, demand.group)};
 }
 
 void Admission::release(const Reservation& reservation) {
   remove(controllers_, reservation.controller_);
-  if (!reservation.child_.empty()) remove(children_, reservation.child_);
-  if (!reservation.group_.empty()) remove(groups_, reservation.group_);
+  remove(children_, reservation.child_);
+  remove(groups_, reservation.group_);
   all_ -= 1;
 }
 

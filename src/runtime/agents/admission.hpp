@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_map.hpp>
 
 namespace tare::agents {
 
@@ -48,13 +48,15 @@ class Reservation {
 
  private:
   friend class Admission;
-  Reservation(Admission& admission, const Demand& demand)
-      : admission_(&admission), controller_(demand.controller), child_(demand.child), group_(demand.group) {}
+  /// How many reservations have a name. Its place in the map is the same until none has it.
+  using Count = std::pair<const std::string, std::uint64_t>;
+  Reservation(Admission& admission, Count* controller, Count* child, Count* group)
+      : admission_(&admission), controller_(controller), child_(child), group_(group) {}
 
   Admission* admission_;
-  std::string controller_;
-  std::string child_;
-  std::string group_;
+  Count* controller_;
+  Count* child_;  ///< null when it is not known yet
+  Count* group_;  ///< null when it has none
 };
 
 /// Counts the slots that are reserved, per controller and group. Not thread-safe; must outlive its
@@ -79,14 +81,12 @@ class Admission {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return boost::hash<std::string_view>()(text); }
   };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
-  };
-  using Counts = boost::unordered_flat_map<std::string, std::uint64_t, Hash, Equal>;
+  using Counts = boost::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
 
   std::optional<Refusal> taken(const Demand& demand) const;
   Reservation hold(const Demand& demand);
+  static Reservation::Count* add(Counts& counts, std::string_view name);
+  static void remove(Counts& counts, Reservation::Count* count);
   void release(const Reservation& reservation);
 
   Counts controllers_;

@@ -4,8 +4,8 @@
 
 namespace tare::agents {
 
-asio::awaitable<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
-                             const Decide& decide, const Started& started) {
+Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
+                  const Decide& decide, const Started& started) {
   auto admitted = admission.reserve({run.controller, run.child, run.group}, decide);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) throw Refused(std::move(*refusal));
   // Held by this frame: however the coroutine ends, the slot is free again.

@@ -2,7 +2,6 @@
 
 #include <functional>
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/describe.hpp>
 
 #include "runtime/agents/admission.hpp"
@@ -23,11 +22,11 @@ class Backend {
   virtual ~Backend() = default;
 
   /// Makes the child's session.
-  virtual asio::awaitable<void> initialize(const NewRun& run) = 0;
+  virtual Task<void> initialize(const NewRun& run) = 0;
   /// Hands it its task.
-  virtual asio::awaitable<void> dispatch(const NewRun& run) = 0;
+  virtual Task<void> dispatch(const NewRun& run) = 0;
   /// Undoes what was done, after `failed_in` failed. What it throws is dropped: the first failure counts.
-  virtual asio::awaitable<void> clean_up(const NewRun& run, SpawnPhase failed_in) = 0;
+  virtual Task<void> clean_up(const NewRun& run, SpawnPhase failed_in) = 0;
 };
 
 /// A spawn that a limit refused.
@@ -47,7 +46,7 @@ using Started = std::function<void(RunId)>;
 ///
 /// `started` is told at the end; what it throws is dropped. Everything passed by reference must outlive the
 /// coroutine.
-asio::awaitable<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
-                             const Decide& decide, const Started& started = {});
+Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
+                  const Decide& decide, const Started& started = {});
 
 }  // namespace tare::agents

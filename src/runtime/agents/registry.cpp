@@ -1,13 +1,8 @@
 #include "runtime/agents/registry.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -19,20 +14,10 @@ Error unknown(RunId id) {
   return Error(ErrorCode::failed, fmt::format("there is no run {}", text_of(id)));
 }
 
-std::exception_ptr aborted() {
-  return std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
-}
-
 }  // namespace
 
-Registry::Registry(asio::any_io_executor executor, Store& store, const Clock& clock, RegistryOptions options)
-    : executor_(std::move(executor)), store_(store), clock_(clock), options_(options) {}
-
-Registry::~Registry() {
-  for (Slot slot = 0; slot < table_.slots(); ++slot) {
-    for (Waiter& waiter : table_[slot].waiters) answer(waiter, aborted(), {});
-  }
-}
+Registry::Registry(Loop& loop, Store& store, const Clock& clock, RegistryOptions options)
+    : loop_(loop), store_(store), clock_(clock), options_(options) {}
 
 std::size_t Registry::restore() {
   store_.load([&](Run run) {
@@ -49,7 +34,7 @@ RunId Registry::next_id() {
   return last_id_ = std::max(last_id_ + 1, by_clock);
 }
 
-asio::awaitable<RunId> Registry::add(NewRun wanted) {
+Task<RunId> Registry::add(NewRun wanted) {
   Run run;
   static_cast<NewRun&>(run) = std::move(wanted);
   run.id = next_id();
@@ -76,7 +61,7 @@ asio::awaitable<RunId> Registry::add(NewRun wanted) {
   co_return id;
 }
 
-asio::awaitable<bool> Registry::settle(RunId id, Outcome outcome, std::string result) {
+Task<bool> Registry::settle(RunId id, Outcome outcome, std::string result) {
   std::optional<Settle> settle = begin_settling(id, outcome, std::move(result));
   if (!settle) co_return false;
   if (store_.durable()) {
@@ -93,7 +78,7 @@ asio::awaitable<bool> Registry::settle(RunId id, Outcome outcome, std::string re
   co_return true;
 }
 
-asio::awaitable<std::size_t> Registry::settle_all(std::vector<RunId> ids, Outcome outcome) {
+Task<std::size_t> Registry::settle_all(std::vector<RunId> ids, Outcome outcome) {
   std::vector<Change> changes;
   for (const RunId id : ids) {
     if (std::optional<Settle> settle = begin_settling(id, outcome, {}))
@@ -135,28 +120,23 @@ void Registry::give_up_settling(RunId id) {
 
 void Registry::tell(Entry& entry) {
   waiting_ -= entry.waiters.size();
-  for (Waiter& waiter : entry.waiters) answer(waiter, nullptr, *entry.settlement);
-  entry.waiters.clear();
-  entry.waiters.shrink_to_fit();
+  for (const Waiter& waiter : std::exchange(entry.waiters, {})) waiter.resume(*entry.settlement);
 }
 
-asio::awaitable<Settlement> Registry::wait(RunId id) {
+Task<Settlement> Registry::wait(RunId id, std::stop_token stop) {
   const Slot slot = table_.find(id);
   if (slot == none) throw unknown(id);
   if (table_[slot].settlement) co_return *table_[slot].settlement;
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>,
-                                          void(std::exception_ptr, Settlement)>(
-      [](auto handler, Registry* registry, RunId run) {
-        const std::uint64_t ticket = ++registry->last_ticket_;
-        auto cancel = asio::get_associated_cancellation_slot(handler);
-        if (cancel.is_connected()) {
-          cancel.assign(
-              [registry, run, ticket](asio::cancellation_type) { registry->give_up_waiting(run, ticket); });
-        }
-        registry->table_[registry->table_.find(run)].waiters.push_back({ticket, std::move(handler)});
-        registry->waiting_ += 1;
-      },
-      asio::use_awaitable, this, id);
+  if (stop.stop_requested()) throw Cancelled();
+  const std::uint64_t ticket = ++last_ticket_;
+  waiting_ += 1;
+  // Registered after the waiter is there, and gone before this frame.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  co_return co_await suspend<Settlement>(loop_, [&](const Resumer<Settlement>& resume) {
+    table_[slot].waiters.push_back({ticket, resume});
+    if (stop.stop_possible())
+      on_stop.emplace(std::move(stop), [this, id, ticket] { give_up_waiting(id, ticket); });
+  });
 }
 
 void Registry::give_up_waiting(RunId id, std::uint64_t ticket) {
@@ -165,16 +145,12 @@ void Registry::give_up_waiting(RunId id, std::uint64_t ticket) {
   std::vector<Waiter>& waiters = table_[slot].waiters;
   const auto found = std::ranges::find(waiters, ticket, &Waiter::ticket);
   if (found == waiters.end()) return;
-  answer(*found, aborted(), {});
+  found->resume.fail(std::make_exception_ptr(Cancelled()));
   waiters.erase(found);
   waiting_ -= 1;
 }
 
-void Registry::answer(Waiter& waiter, const std::exception_ptr& failure, const Settlement& settlement) {
-  asio::post(executor_, asio::append(std::move(waiter.handler), failure, settlement));
-}
-
-asio::awaitable<void> Registry::mark(RunId id, Delivery delivery) {
+Task<void> Registry::mark(RunId id, Delivery delivery) {
   const Slot slot = table_.find(id);
   if (slot == none) throw unknown(id);
   if (store_.durable()) {
@@ -185,7 +161,7 @@ asio::awaitable<void> Registry::mark(RunId id, Delivery delivery) {
   if (const Slot now = table_.find(id); now != none) table_[now].delivery = delivery;
 }
 
-asio::awaitable<void> Registry::mark_recovered(const std::vector<RunId>& ids) {
+Task<void> Registry::mark_recovered(const std::vector<RunId>& ids) {
   std::vector<Change> changes;
   for (const RunId id : ids) {
     const Slot slot = table_.find(id);
@@ -204,7 +180,7 @@ asio::awaitable<void> Registry::mark_recovered(const std::vector<RunId>& ids) {
   }
 }
 
-asio::awaitable<std::size_t> Registry::erase(std::vector<RunId> ids) {
+Task<std::size_t> Registry::erase(std::vector<RunId> ids) {
   std::erase_if(ids, [&](RunId id) { return table_.find(id) == none; });
   if (store_.durable() && !ids.empty()) {
     std::vector<Change> changes;
@@ -225,7 +201,7 @@ asio::awaitable<std::size_t> Registry::erase(std::vector<RunId> ids) {
 void Registry::forget(Slot slot) {
   Entry& entry = table_[slot];
   waiting_ -= entry.waiters.size();
-  for (Waiter& waiter : entry.waiters) answer(waiter, std::make_exception_ptr(unknown(entry.id)), {});
+  for (const Waiter& waiter : entry.waiters) waiter.resume.fail(std::make_exception_ptr(unknown(entry.id)));
   table_.erase(slot);
 }
 

@@ -3,11 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
-
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
 
 #include "base/clock.hpp"
 #include "runtime/agents/store.hpp"
@@ -20,44 +18,46 @@ struct RegistryOptions {
   std::chrono::milliseconds archive_after = std::chrono::hours(1);
 };
 
+/// A wait that was given up.
+struct Cancelled : std::exception {
+  const char* what() const noexcept override { return "cancelled"; }
+};
+
 /// All runs: registered once, settled once, waited for by any number. Reads come from memory. A registration,
 /// settlement or removal is acknowledged when the store has it; if the store fails, it did not happen.
 ///
-/// Belongs to the thread of its executor. The store and the clock must outlive it, and it must outlive its
-/// coroutines.
+/// Belongs to the thread of its loop. Loop, store and clock must outlive it, and it must outlive its tasks.
 class Registry {
  public:
-  Registry(asio::any_io_executor executor, Store& store, const Clock& clock, RegistryOptions options = {});
+  Registry(Loop& loop, Store& store, const Clock& clock, RegistryOptions options = {});
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
-  /// Whoever still waits gets a system_error, `operation_aborted`.
-  ~Registry();
 
   /// Takes over what the store kept, before anything else. A run that had not ended comes back interrupted.
   /// Returns how many there are.
   std::size_t restore();
 
   /// Throws what the store throws; the run is then unknown.
-  asio::awaitable<RunId> add(NewRun run);
+  Task<RunId> add(NewRun run);
 
   /// The first call settles and returns true, once all who wait have been told. Any other, and one for a run
   /// that there is not, returns false. Throws what the store throws; the run then goes on.
-  asio::awaitable<bool> settle(RunId id, Outcome outcome, std::string result = {});
+  Task<bool> settle(RunId id, Outcome outcome, std::string result = {});
 
   /// Settles these runs alike, in one write. Returns how many of them this call settled.
-  asio::awaitable<std::size_t> settle_all(std::vector<RunId> ids, Outcome outcome);
+  Task<std::size_t> settle_all(std::vector<RunId> ids, Outcome outcome);
 
   /// Until the run is settled. Throws Error(failed) when there is no such run, or it is erased meanwhile.
-  /// Can be cancelled.
-  asio::awaitable<Settlement> wait(RunId id);
+  /// Throws Cancelled when `stop` is requested first.
+  Task<Settlement> wait(RunId id, std::stop_token stop = {});
 
-  asio::awaitable<void> mark(RunId id, Delivery delivery);
+  Task<void> mark(RunId id, Delivery delivery);
 
   /// Forgets these runs in one write; those that there are not are left out. Returns how many it forgot.
-  asio::awaitable<std::size_t> erase(std::vector<RunId> ids);
+  Task<std::size_t> erase(std::vector<RunId> ids);
 
   /// Says of these runs that their interruption was projected, in one write.
-  asio::awaitable<void> mark_recovered(const std::vector<RunId>& ids);
+  Task<void> mark_recovered(const std::vector<RunId>& ids);
 
   std::optional<RunView> find(RunId id) const;
   std::vector<RunView> runs(By role, std::string_view name) const;  ///< newest first
@@ -75,7 +75,7 @@ class Registry {
 
   const RunTable& table() const { return table_; }
   const Clock& clock() const { return clock_; }
-  const asio::any_io_executor& executor() const { return executor_; }
+  Loop& loop() const { return loop_; }
 
  private:
   RunId next_id();
@@ -86,9 +86,8 @@ class Registry {
   void forget(Slot slot);
   void tell(Entry& entry);
   void give_up_waiting(RunId id, std::uint64_t ticket);
-  void answer(Waiter& waiter, const std::exception_ptr& failure, const Settlement& settlement);
 
-  asio::any_io_executor executor_;
+  Loop& loop_;
   Store& store_;
   const Clock& clock_;
   RegistryOptions options_;

@@ -6,20 +6,17 @@
 #include <mutex>
 #include <thread>
 
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace tare::agents {
 namespace {
 
-using Handler = asio::any_completion_handler<void(std::exception_ptr)>;
-
-/// What is written together, and who waits for it. The two arrays are parallel.
+/// What is written together, and who waits for it.
 struct Batch {
   std::vector<std::vector<Change>> changes;
-  std::vector<Handler> handlers;
+  std::vector<Resumer<std::monostate>> waiting;               ///< parallel to `changes`
+  std::unique_ptr<asio::executor_work_guard<Executor>> work;  ///< the loop has something to wait for
 };
 
 }  // namespace
@@ -27,7 +24,7 @@ struct Batch {
 /// The thread and its queue. Alive as long as the store or a posted completion needs it.
 class SqliteStore::Writer {
  public:
-  Writer(asio::any_io_executor executor, const DatabaseOptions& options)
+  Writer(Executor executor, const DatabaseOptions& options)
       : database(options), executor_(std::move(executor)), thread_([this] { work(); }) {}
 
   ~Writer() {
@@ -40,10 +37,11 @@ class SqliteStore::Writer {
   }
 
   /// Returns whether the writer has to be told with `release` that there is something.
-  bool push(std::vector<Change> changes, Handler handler) {
+  bool push(std::vector<Change> changes, const Resumer<std::monostate>& waiting) {
     const std::lock_guard lock(mutex_);
+    if (!queue_.work) queue_.work = std::make_unique<asio::executor_work_guard<Executor>>(executor_);
     queue_.changes.push_back(std::move(changes));
-    queue_.handlers.push_back(std::move(handler));
+    queue_.waiting.push_back(waiting);
     return !std::exchange(release_asked_, true);
   }
 
@@ -68,7 +66,7 @@ class SqliteStore::Writer {
         wake_.wait(lock, [&] { return released_ || stopping_; });
         if (queue_.changes.empty() && stopping_) return;
         released_ = false;
-        std::swap(batch, queue_);
+        batch = std::exchange(queue_, {});
       }
       if (batch.changes.empty()) continue;
       std::exception_ptr failure;
@@ -78,14 +76,14 @@ class SqliteStore::Writer {
       } catch (...) {
         failure = std::current_exception();
       }
-      // One message back, however many waited.
-      asio::post(executor_, [handlers = std::move(batch.handlers), failure]() mutable {
-        for (Handler& handler : handlers) std::move(handler)(failure);
+      // One message back, however many wait.
+      asio::post(executor_, [waiting = std::move(batch.waiting), failure] {
+        for (const auto& one : waiting) failure ? one.fail(failure) : one({});
       });
     }
   }
 
-  asio::any_io_executor executor_;
+  Executor executor_;
   std::mutex mutex_;
   std::condition_variable wake_;
   Batch queue_;
@@ -95,23 +93,20 @@ class SqliteStore::Writer {
   std::thread thread_;  // last: it uses all the others
 };
 
-SqliteStore::SqliteStore(asio::any_io_executor executor, const DatabaseOptions& options)
-    : executor_(executor), writer_(std::make_shared<Writer>(std::move(executor), options)) {}
+SqliteStore::SqliteStore(Loop& loop, const DatabaseOptions& options)
+    : loop_(loop), writer_(std::make_shared<Writer>(loop.executor(), options)) {}
 
 SqliteStore::~SqliteStore() = default;
 
-asio::awaitable<void> SqliteStore::write(std::vector<Change> changes) {
-  return asio::async_initiate<const asio::use_awaitable_t<>, void(std::exception_ptr)>(
-      [](auto handler, SqliteStore* store, std::vector<Change> changes) {
-        // The writer is told only after all that is ready to run now has run, so that what is asked for
-        // together is written together.
-        if (store->writer_->push(std::move(changes), Handler(std::move(handler)))) {
-          asio::post(store->executor_, [writer = std::weak_ptr(store->writer_)] {
-            if (const auto alive = writer.lock()) alive->release();
-          });
-        }
-      },
-      asio::use_awaitable, this, std::move(changes));
+Task<void> SqliteStore::write(std::vector<Change> changes) {
+  co_await suspend<std::monostate>(loop_, [&](const Resumer<std::monostate>& resume) {
+    if (!writer_->push(std::move(changes), resume)) return;
+    // The writer is told only after all that is ready to run now has run, so that what is asked for together
+    // is written together.
+    asio::post(loop_.executor(), [writer = std::weak_ptr(writer_)] {
+      if (const auto alive = writer.lock()) alive->release();
+    });
+  });
 }
 
 void SqliteStore::load(const std::function<void(Run)>& each) {

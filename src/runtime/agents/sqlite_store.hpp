@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include "runtime/agents/database.hpp"
 #include "runtime/agents/store.hpp"
 
@@ -11,17 +9,17 @@ namespace tare::agents {
 
 /// Keeps runs in a Database that a thread of its own writes: whatever was asked for while it wrote goes into
 /// its next transaction, so that any number of registrations in flight share one fsync. Completions come back
-/// through the executor.
+/// on the loop.
 ///
 /// The destructor waits until all that was asked for is written.
 class SqliteStore final : public Store {
  public:
   /// Throws as Database does.
-  SqliteStore(asio::any_io_executor executor, const DatabaseOptions& options);
+  SqliteStore(Loop& loop, const DatabaseOptions& options);
   ~SqliteStore() override;
 
   bool durable() const override { return true; }
-  asio::awaitable<void> write(std::vector<Change> changes) override;
+  Task<void> write(std::vector<Change> changes) override;
   void load(const std::function<void(Run)>& each) override;
 
   /// How many transactions there were.
@@ -29,7 +27,7 @@ class SqliteStore final : public Store {
 
  private:
   class Writer;
-  asio::any_io_executor executor_;
+  Loop& loop_;
   std::shared_ptr<Writer> writer_;
 };
 

@@ -4,13 +4,10 @@
 #include <variant>
 #include <vector>
 
-#include <boost/asio/awaitable.hpp>
-
 #include "runtime/agents/run.hpp"
+#include "runtime/agents/task.hpp"
 
 namespace tare::agents {
-
-namespace asio = boost::asio;
 
 /// What happens to the rows of a run. A run is two of them: the run itself, and the task that it works at.
 struct Insert {
@@ -44,7 +41,7 @@ class Store {
 
   /// Returns when the changes are kept for good: all of them, or by an Error(failed) none. Changes become
   /// durable in the order of the calls.
-  virtual asio::awaitable<void> write(std::vector<Change> changes) = 0;
+  virtual Task<void> write(std::vector<Change> changes) = 0;
 
   /// Every run that was kept, in the order of registration. Only before the first write.
   virtual void load(const std::function<void(Run)>& each) = 0;
@@ -54,7 +51,7 @@ class Store {
 class MemoryStore final : public Store {
  public:
   bool durable() const override { return false; }
-  asio::awaitable<void> write(std::vector<Change>) override { co_return; }
+  Task<void> write(std::vector<Change>) override { co_return; }
   void load(const std::function<void(Run)>&) override {}
 };
 

@@ -2,12 +2,7 @@
 
 #include <exception>
 #include <string>
-
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/append.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 namespace tare::agents {
 namespace {
@@ -17,21 +12,15 @@ constexpr Slot rows_at_a_time = 8192;
 
 }  // namespace
 
-struct Sweeper::Pass {
-  std::vector<asio::any_completion_handler<void(std::exception_ptr, SweepReport)>> waiters;
-};
-
 Sweeper::Sweeper(Registry& registry, SweepEffects& effects, SweeperOptions options)
     : registry_(registry), effects_(effects), options_(options) {}
 
-asio::awaitable<SweepReport> Sweeper::sweep() {
-  if (pass_) {
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<>,
-                                            void(std::exception_ptr, SweepReport)>(
-        [](auto handler, Pass& pass) { pass.waiters.emplace_back(std::move(handler)); }, asio::use_awaitable,
-        std::ref(*pass_));
+Task<SweepReport> Sweeper::sweep() {
+  if (sweeping_) {
+    co_return co_await suspend<SweepReport>(registry_.loop(),
+                                            [&](const auto& resume) { waiting_.push_back(resume); });
   }
-  const auto pass = pass_ = std::make_shared<Pass>();
+  sweeping_ = true;
   SweepReport report;
   std::exception_ptr failure;
   try {
@@ -39,14 +28,13 @@ asio::awaitable<SweepReport> Sweeper::sweep() {
   } catch (...) {
     failure = std::current_exception();
   }
-  pass_.reset();
-  for (auto& waiter : pass->waiters)
-    asio::post(registry_.executor(), asio::append(std::move(waiter), failure, report));
+  sweeping_ = false;
+  for (const auto& resume : std::exchange(waiting_, {})) failure ? resume.fail(failure) : resume(report);
   if (failure) std::rethrow_exception(failure);
   co_return report;
 }
 
-asio::awaitable<SweepReport> Sweeper::run() {
+Task<SweepReport> Sweeper::run() {
   SweepReport report;
   const Due due = co_await look(report);
   co_await retire(due.retire, report);
@@ -55,13 +43,12 @@ asio::awaitable<SweepReport> Sweeper::run() {
   co_return report;
 }
 
-asio::awaitable<Sweeper::Due> Sweeper::look(SweepReport& report) {
+Task<Sweeper::Due> Sweeper::look(SweepReport& report) {
   Due due;
   const RunTable& table = registry_.table();
   const WallTime now = registry_.clock().wall();
   for (Slot slot = 0; slot < table.slots(); ++slot) {
-    if (slot % rows_at_a_time == rows_at_a_time - 1)
-      co_await asio::post(registry_.executor(), asio::use_awaitable);
+    if (slot % rows_at_a_time == rows_at_a_time - 1) co_await registry_.loop().turn();
     if (table[slot].id == 0) continue;
     report.seen += 1;
     classify(slot, now, due);
@@ -90,7 +77,7 @@ void Sweeper::classify(Slot slot, WallTime now, Due& due) {
   }
 }
 
-asio::awaitable<void> Sweeper::retire(const std::vector<RunId>& ids, SweepReport& report) {
+Task<void> Sweeper::retire(const std::vector<RunId>& ids, SweepReport& report) {
   if (ids.empty()) co_return;
   // The sessions that go with their last run; known only while the runs are there.
   boost::unordered_flat_map<NameId, std::uint32_t> going;
@@ -111,7 +98,7 @@ asio::awaitable<void> Sweeper::retire(const std::vector<RunId>& ids, SweepReport
   }
 }
 
-asio::awaitable<void> Sweeper::recover(const std::vector<RunId>& ids, SweepReport& report) {
+Task<void> Sweeper::recover(const std::vector<RunId>& ids, SweepReport& report) {
   if (ids.empty()) co_return;
   co_await registry_.mark_recovered(ids);
   for (const RunId id : ids) {
@@ -122,7 +109,7 @@ asio::awaitable<void> Sweeper::recover(const std::vector<RunId>& ids, SweepRepor
   }
 }
 
-asio::awaitable<void> Sweeper::complete(const std::vector<RunId>& ids, SweepReport& report) {
+Task<void> Sweeper::complete(const std::vector<RunId>& ids, SweepReport& report) {
   if (!ids.empty()) report.lost_context_completions += co_await registry_.settle_all(ids, Outcome::lost);
 }
 

@@ -2,10 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <vector>
-
-#include <boost/asio/awaitable.hpp>
 
 #include "runtime/agents/registry.hpp"
 
@@ -50,25 +47,25 @@ class Sweeper {
 
   /// A sweep. A call while one goes on waits for that one and returns its report. Throws what the store
   /// throws; the next sweep then does what was not done.
-  asio::awaitable<SweepReport> sweep();
+  Task<SweepReport> sweep();
 
  private:
   struct Due {
     std::vector<RunId> retire, recover, complete;
   };
-  struct Pass;  ///< a sweep that goes on, and who waits for it
 
-  asio::awaitable<SweepReport> run();
-  asio::awaitable<Due> look(SweepReport& report);
+  Task<SweepReport> run();
+  Task<Due> look(SweepReport& report);
   void classify(Slot slot, WallTime now, Due& due);
-  asio::awaitable<void> retire(const std::vector<RunId>& ids, SweepReport& report);
-  asio::awaitable<void> recover(const std::vector<RunId>& ids, SweepReport& report);
-  asio::awaitable<void> complete(const std::vector<RunId>& ids, SweepReport& report);
+  Task<void> retire(const std::vector<RunId>& ids, SweepReport& report);
+  Task<void> recover(const std::vector<RunId>& ids, SweepReport& report);
+  Task<void> complete(const std::vector<RunId>& ids, SweepReport& report);
 
   Registry& registry_;
   SweepEffects& effects_;
   SweeperOptions options_;
-  std::shared_ptr<Pass> pass_;
+  bool sweeping_ = false;
+  std::vector<Resumer<SweepReport>> waiting_;  ///< for the sweep that goes on
 };
 
 }  // namespace tare::agents

@@ -2,23 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <boost/asio/any_completion_handler.hpp>
-
 #include "runtime/agents/names.hpp"
 #include "runtime/agents/run.hpp"
+#include "runtime/agents/task.hpp"
 
 namespace tare::agents {
 
 /// Who waits for a run to settle.
 struct Waiter {
   std::uint64_t ticket;
-  boost::asio::any_completion_handler<void(std::exception_ptr, Settlement)> handler;
+  Resumer<Settlement> resume;
 };
 
 /// A run in memory. Its names are shared with other runs.

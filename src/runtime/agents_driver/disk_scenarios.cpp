@@ -19,8 +19,8 @@ constexpr std::size_t rows_a_commit = 10'000;
 struct Restored {
   explicit Restored(const std::filesystem::path& database) {
     const Instant start = clock.now();
-    store = std::make_unique<agents::SqliteStore>(io.get_executor(), agents::DatabaseOptions{database});
-    registry = std::make_unique<agents::Registry>(io.get_executor(), *store, clock);
+    store = std::make_unique<agents::SqliteStore>(loop, agents::DatabaseOptions{database});
+    registry = std::make_unique<agents::Registry>(loop, *store, clock);
     registry->restore();
     took = ns_since(start);
   }
@@ -45,6 +45,7 @@ struct Restored {
   }
 
   asio::io_context io{1};
+  agents::Loop loop{io};
   SystemClock clock;
   std::unique_ptr<agents::SqliteStore> store;
   std::unique_ptr<agents::Registry> registry;
@@ -70,9 +71,7 @@ class Register final : public Scenario {
     next_ = 0;
     const Instant start = world.clock.now();
     for (std::uint32_t i = 0; i < in_flight; ++i) {
-      asio::co_spawn(world.io, client(world), [](const std::exception_ptr& failure) {
-        if (failure) std::rethrow_exception(failure);
-      });
+      world.start(client(world));
     }
     world.run();
     Sample sample;
@@ -83,7 +82,7 @@ class Register final : public Scenario {
   }
 
  private:
-  asio::awaitable<void> client(World& world) {
+  agents::Task<void> client(World& world) {
     const agents::Decide decide = [](const agents::Pending&) { return std::optional<agents::Refusal>(); };
     while (next_ < task_.size) {
       agents::NewRun run = numbered(task_.nonce, next_++);

@@ -81,7 +81,7 @@ class LostProcess final : public agents::Store {
   LostProcess(const Task& task, std::uint32_t children, WallTime now)
       : task_(task), children_(children), now_(now) {}
   bool durable() const override { return false; }
-  asio::awaitable<void> write(std::vector<agents::Change>) override { co_return; }
+  agents::Task<void> write(std::vector<agents::Change>) override { co_return; }
   void load(const std::function<void(Run)>& each) override {
     for (std::uint32_t child = 0; child < children_; ++child) {
       for (std::uint32_t generation = 1; generation <= generations; ++generation)
@@ -111,17 +111,18 @@ class RecoverySweep final : public Scenario {
   Sample sample() override {
     const SystemClock clock;
     asio::io_context io{1};
+    agents::Loop loop(io);
     LostProcess store(task_, children_, clock.wall());
-    agents::Registry registry(io.get_executor(), store, clock);
+    agents::Registry registry(loop, store, clock);
     CountedEffects effects;
     agents::Sweeper sweeper(registry, effects);
     const std::size_t seeded = registry.restore();
     Sample sample;
     const Instant start = clock.now();
-    const agents::SweepReport report = sweep(io, sweeper);
+    const agents::SweepReport report = sweep(io, loop, sweeper);
     sample.ns["total"] = ns_since(start);
     const std::int64_t projected = effects.projections;
-    sweep(io, sweeper);
+    sweep(io, loop, sweeper);
     const auto whole = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
     sample.counters = {{"seededRows", whole(seeded)},
                        {"removedRows", whole(seeded - registry.size())},
@@ -134,9 +135,9 @@ class RecoverySweep final : public Scenario {
   }
 
  private:
-  static agents::SweepReport sweep(asio::io_context& io, agents::Sweeper& sweeper) {
+  static agents::SweepReport sweep(asio::io_context& io, agents::Loop& loop, agents::Sweeper& sweeper) {
     agents::SweepReport report;
-    asio::co_spawn(io, sweeper.sweep(), [&](const std::exception_ptr& failure, agents::SweepReport result) {
+    loop.start(sweeper.sweep(), [&](const std::exception_ptr& failure, agents::SweepReport result) {
       if (failure) std::rethrow_exception(failure);
       report = result;
     });

@@ -1,7 +1,6 @@
 #include <chrono>
 #include <vector>
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/error.hpp"
@@ -11,8 +10,6 @@
 
 namespace tare::agents_driver {
 namespace {
-
-using namespace boost::asio::experimental::awaitable_operators;
 
 /// Between two sweeps.
 constexpr std::chrono::milliseconds sweep_every{2};
@@ -35,9 +32,8 @@ class MixedLoad final : public Scenario {
     counts_ = {};
     clients_ = task_.size;
     const Instant start = world.clock.now();
-    for (std::uint32_t i = 0; i < task_.size; ++i)
-      asio::co_spawn(world.io, client(world, i, start + task_.duration), rethrow);
-    asio::co_spawn(world.io, sweep(world, sweeper), rethrow);
+    for (std::uint32_t i = 0; i < task_.size; ++i) world.start(client(world, i, start + task_.duration));
+    world.start(sweep(world, sweeper));
     world.run();
     Sample sample;
     if (counts_.cycles == 0) throw Error(ErrorCode::failed, "no cycle was done in time");
@@ -63,11 +59,7 @@ class MixedLoad final : public Scenario {
     std::uint64_t cycles = 0, spawns = 0, waits = 0, settles = 0, sweeps = 0, swept = 0;
   };
 
-  static void rethrow(const std::exception_ptr& failure) {
-    if (failure) std::rethrow_exception(failure);
-  }
-
-  asio::awaitable<void> client(World& world, std::uint32_t number, Instant end) {
+  agents::Task<void> client(World& world, std::uint32_t number, Instant end) {
     const agents::Decide decide = [](const agents::Pending&) { return std::optional<agents::Refusal>(); };
     const Instant start = world.clock.now();
     for (std::uint64_t cycle = 0; world.clock.now() < end; ++cycle) {
@@ -77,23 +69,26 @@ class MixedLoad final : public Scenario {
       const agents::RunId id =
           co_await agents::spawn(*world.registry, world.admission, world.backend, std::move(run), decide);
       counts_.spawns += 1;
-      const auto [told, first] =
-          co_await (world.registry->wait(id) && world.registry->settle(id, agents::Outcome::ok));
-      counts_.waits += told.outcome == agents::Outcome::ok ? 1 : 0;
-      counts_.settles += first ? 1 : 0;
+      world.loop.start(world.registry->wait(id),
+                       [&](const std::exception_ptr& failure, const agents::Settlement& told) {
+                         if (!failure && told.outcome == agents::Outcome::ok) counts_.waits += 1;
+                       });
+      if (co_await world.registry->settle(id, agents::Outcome::ok)) counts_.settles += 1;
       counts_.cycles += 1;
     }
     elapsed_ = ns_since(start);
     clients_ -= 1;
   }
 
-  asio::awaitable<void> sweep(World& world, agents::Sweeper& sweeper) {
+  agents::Task<void> sweep(World& world, agents::Sweeper& sweeper) {
     asio::steady_timer timer(world.io);
     do {
       counts_.swept += (co_await sweeper.sweep()).removed;
       counts_.sweeps += 1;
       timer.expires_after(sweep_every);
-      co_await timer.async_wait(asio::use_awaitable);
+      co_await agents::suspend<std::monostate>(world.loop, [&](const auto& resume) {
+        timer.async_wait([resume](boost::system::error_code) { resume({}); });
+      });
     } while (clients_ > 0);
   }
 

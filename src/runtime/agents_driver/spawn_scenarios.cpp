@@ -1,6 +1,5 @@
 #include <unordered_set>
 
-#include <boost/asio/detached.hpp>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -23,8 +22,7 @@ class Children {
     std::uint64_t took = 0;
     const Instant start = world_.clock.now();
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      asio::co_spawn(
-          world_.io,
+      world_.loop.start(
           agents::spawn(*world_.registry, world_.admission, world_.backend, std::move(wanted_[i]), decide_),
           [&, i](const std::exception_ptr& failure, agents::RunId id) {
             if (failure) std::rethrow_exception(failure);
@@ -39,10 +37,10 @@ class Children {
   /// Starts a wait for each and lets all of them block.
   void wait() {
     for (const agents::RunId id : ids_) {
-      asio::co_spawn(world_.io, world_.registry->wait(id),
-                     [&](const std::exception_ptr& failure, const agents::Settlement& settlement) {
-                       if (!failure && settlement.outcome == agents::Outcome::ok) ++told_;
-                     });
+      world_.loop.start(world_.registry->wait(id),
+                        [&](const std::exception_ptr& failure, const agents::Settlement& settlement) {
+                          if (!failure && settlement.outcome == agents::Outcome::ok) ++told_;
+                        });
     }
     world_.io.restart();
     world_.io.poll();
@@ -52,11 +50,11 @@ class Children {
   std::uint64_t settle() {
     const Instant start = world_.clock.now();
     for (const agents::RunId id : ids_) {
-      asio::co_spawn(world_.io, world_.registry->settle(id, agents::Outcome::ok, R"({"text":"done"})"),
-                     [&](const std::exception_ptr& failure, bool first) {
-                       if (failure) std::rethrow_exception(failure);
-                       if (first) ++settled_;
-                     });
+      world_.loop.start(world_.registry->settle(id, agents::Outcome::ok, R"({"text":"done"})"),
+                        [&](const std::exception_ptr& failure, bool first) {
+                          if (failure) std::rethrow_exception(failure);
+                          if (first) ++settled_;
+                        });
     }
     world_.run();
     return ns_since(start);
@@ -157,7 +155,8 @@ class SpawnSettle final : public Scenario {
 
 void tear_down(World& world, const Task& task, const std::vector<agents::RunId>& ids,
                std::map<std::string, std::int64_t>& counters) {
-  world.run(world.registry->erase(ids));
+  world.start(world.registry->erase(ids));
+  world.run();
   counters["postTeardownRegistryRows"] = static_cast<std::int64_t>(world.registry->size());
   counters["postTeardownTaskRows"] = static_cast<std::int64_t>(world.registry->open_tasks());
   counters["postTeardownActiveRootWork"] =

@@ -16,11 +16,11 @@ constexpr const char* requester = "agent:main:main";
 World::World(const std::optional<std::filesystem::path>& database, agents::RegistryOptions options) {
   if (database) {
     files_.emplace(*database, !std::filesystem::exists(*database));
-    store = std::make_unique<agents::SqliteStore>(io.get_executor(), agents::DatabaseOptions{*database});
+    store = std::make_unique<agents::SqliteStore>(loop, agents::DatabaseOptions{*database});
   } else {
     store = std::make_unique<agents::MemoryStore>();
   }
-  registry = std::make_unique<agents::Registry>(io.get_executor(), *store, clock, options);
+  registry = std::make_unique<agents::Registry>(loop, *store, clock, options);
   if (const std::size_t runs = registry->restore(); runs > 0) {
     throw Error(ErrorCode::input, fmt::format("cannot use {}", database->string()),
                 fmt::format("it holds {} runs of somebody", runs), "use an empty folder");
@@ -35,14 +35,8 @@ World::~World() {
   close();
 }
 
-void World::run(asio::awaitable<void> work) {
-  asio::co_spawn(io, std::move(work), [](const std::exception_ptr& failure) {
-    if (failure) std::rethrow_exception(failure);
-  });
-  run();
-}
-
 void World::close() {
+  loop.abandon();
   registry.reset();
   store.reset();
   files_.reset();

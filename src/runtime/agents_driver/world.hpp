@@ -9,10 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "base/clock.hpp"
 #include "runtime/agents/admission.hpp"
@@ -27,17 +24,13 @@ namespace asio = boost::asio;
 /// Starts nothing: each step lets the event loop turn once, as a real one does at least.
 class StubBackend final : public agents::Backend {
  public:
-  explicit StubBackend(asio::any_io_executor executor) : executor_(std::move(executor)) {}
-  asio::awaitable<void> initialize(const agents::NewRun&) override {
-    co_await asio::post(executor_, asio::use_awaitable);
-  }
-  asio::awaitable<void> dispatch(const agents::NewRun&) override {
-    co_await asio::post(executor_, asio::use_awaitable);
-  }
-  asio::awaitable<void> clean_up(const agents::NewRun&, agents::SpawnPhase) override { co_return; }
+  explicit StubBackend(agents::Loop& loop) : loop_(loop) {}
+  agents::Task<void> initialize(const agents::NewRun&) override { co_await loop_.turn(); }
+  agents::Task<void> dispatch(const agents::NewRun&) override { co_await loop_.turn(); }
+  agents::Task<void> clean_up(const agents::NewRun&, agents::SpawnPhase) override { co_return; }
 
  private:
-  asio::any_io_executor executor_;
+  agents::Loop& loop_;
 };
 
 /// A registry with all that it needs, in memory, or in a new database that is removed at the end.
@@ -55,18 +48,13 @@ class World {
     io.run();
   }
 
-  /// Runs one coroutine to its end, with all that it started. Throws what it throws.
+  /// Starts a task whose failure comes out of `run`.
   template <class T>
-  T run(asio::awaitable<T> work) {
-    std::optional<T> result;
-    asio::co_spawn(io, std::move(work), [&](std::exception_ptr failure, T value) {
+  void start(agents::Task<T> task) {
+    loop.start(std::move(task), [](const std::exception_ptr& failure, auto&&...) {
       if (failure) std::rethrow_exception(failure);
-      result = std::move(value);
     });
-    run();
-    return *std::move(result);
   }
-  void run(asio::awaitable<void> work);
 
   bool durable() const { return files_.has_value(); }
   const std::filesystem::path& database() const { return files_->path; }
@@ -78,6 +66,7 @@ class World {
   void close();
 
   asio::io_context io{1};
+  agents::Loop loop{io};
   SystemClock clock;
 
  private:
@@ -94,7 +83,7 @@ class World {
   std::unique_ptr<agents::Store> store;
   std::unique_ptr<agents::Registry> registry;
   agents::Admission admission;
-  StubBackend backend{io.get_executor()};
+  StubBackend backend{loop};
 };
 
 /// A child of the one requester: "agent:main:subagent:<nonce>-<number>".
