@@ -9,11 +9,13 @@
 #include "cli.hpp"
 #include "lab/driver/packages.hpp"
 #include "lab/driver/registry.hpp"
+#include "lab/driver/workload.hpp"
 
 namespace tare::cli {
 namespace {
 
 struct TargetLine {
+  std::string bench;
   std::string id;
   std::string lane;
   bool available = false;
@@ -21,10 +23,10 @@ struct TargetLine {
   std::optional<std::string> reason;
   std::optional<std::string> hint;
 };
-BOOST_DESCRIBE_STRUCT(TargetLine, (), (id, lane, available, program, reason, hint))
+BOOST_DESCRIBE_STRUCT(TargetLine, (), (bench, id, lane, available, program, reason, hint))
 
-TargetLine line_of(const driver::TargetSpec& spec) {
-  TargetLine line{spec.id, spec.lane, !spec.unavailable, {}, {}, {}};
+TargetLine line_of(std::string_view bench, const driver::TargetSpec& spec) {
+  TargetLine line{std::string(bench), spec.id, spec.lane, !spec.unavailable, {}, {}, {}};
   if (!spec.program.empty()) line.program = spec.program.string();
   if (spec.unavailable) {
     line.reason = spec.unavailable->reason;
@@ -35,16 +37,20 @@ TargetLine line_of(const driver::TargetSpec& spec) {
 
 enum class Format { table, json };
 
-int list_targets(const driver::RegistryOptions& options, Format format) {
+int list_targets(driver::RegistryOptions options, Format format) {
   std::vector<TargetLine> lines;
-  for (const driver::TargetSpec& spec : driver::builtin_targets(options)) lines.push_back(line_of(spec));
+  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench}) {
+    options.bench = bench;
+    for (const driver::TargetSpec& spec : driver::builtin_targets(options))
+      lines.push_back(line_of(bench, spec));
+  }
   if (format == Format::json) {
     write_stdout(json::pretty(lines));
     return exit_ok;
   }
   std::string out;
   for (const TargetLine& line : lines) {
-    out += fmt::format("{:<10}{:<11}", line.id, line.lane);
+    out += fmt::format("{:<8}{:<10}{:<11}", line.bench, line.id, line.lane);
     if (line.available) {
       out += "available" + (line.program ? "    " + *line.program : "");
     } else {

@@ -63,15 +63,11 @@ def register(params):
             open(params["acks"], "w", encoding="ascii") as acks:
         for k in range(params["size"]):
             label = f"{params['nonce']}-{k}"
-            lost = MODE == "loses_a_run" and k == 3
-            if not lost:
-                text = chr(ord("a") + k % 26) * (99 if MODE == "cuts_a_text" and k == 3 else 100)
-                print(label, "running" if MODE == "forgets_the_crash" and k == 3 else "interrupted", text, file=runs)
+            if not (MODE == "loses_a_run" and k == 3):
+                print(label, "interrupted", chr(ord("a") + k % 26) * 100, file=runs)
             if not (MODE == "owes_an_acknowledgement" and k == 3):
                 acks.write(label + "\n")
                 acks.flush()
-        if MODE == "makes_up_a_run":
-            print(f"{params['nonce']}-{params['size']}", "interrupted", "a" * 100, file=runs)
     return {"registeredRuns": params["size"]}, None
 
 

@@ -168,9 +168,6 @@ INSTANTIATE_TEST_SUITE_P(
                               std::vector<std::string>{"row spawnPipelineDurable_8", "state_folder"}},
                     std::pair{"ignores_the_folder", std::vector<std::string>{"state_folder"}},
                     std::pair{"loses_a_run", std::vector<std::string>{"row durableCrash_8"}},
-                    std::pair{"makes_up_a_run", std::vector<std::string>{"row durableCrash_8"}},
-                    std::pair{"cuts_a_text", std::vector<std::string>{"row durableCrash_8"}},
-                    std::pair{"forgets_the_crash", std::vector<std::string>{"row durableCrash_8"}},
                     std::pair{"owes_an_acknowledgement", std::vector<std::string>{"row durableCrash_8"}}),
     [](const auto& test) { return std::string(test.param.first); });
 

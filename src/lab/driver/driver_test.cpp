@@ -212,6 +212,13 @@ TEST_F(DriverTest, kills_a_late_driver_with_all_that_it_started) {
   EXPECT_EQ(pids().size(), 2u);  // TearDown looks for both
 }
 
+TEST_F(DriverTest, waits_no_longer_than_the_deadline_of_the_whole_request) {
+  SampleRequest request = exec_true();
+  request.timeout = std::chrono::hours(1);
+  request.deadline = milliseconds(100);
+  EXPECT_EQ(sample_failure("late", request).kind(), FailureKind::late);
+}
+
 TEST_F(DriverTest, tells_how_a_driver_died_and_what_it_said_last) {
   const DriverFailure failure = sample_failure("dies_exit_3");
   EXPECT_THAT(

@@ -98,6 +98,23 @@ TEST(Hello, says_which_rows_a_driver_has) {
   EXPECT_EQ(hello.why_not("capture_2b"), "the driver does not offer it");
 }
 
+TEST(Hello, offers_every_number_of_a_name_with_a_placeholder) {
+  Hello hello;
+  hello.rows = {"admission_<n>", "recoverySweep_8"};
+  hello.unavailable.emplace()["spawnPipelineDurable_<n>"] = "no disk";
+  EXPECT_TRUE(hello.offers("admission_1"));
+  EXPECT_TRUE(hello.offers("admission_64"));
+  EXPECT_FALSE(hello.offers("admission_0"));
+  EXPECT_FALSE(hello.offers("admission_-1"));
+  EXPECT_FALSE(hello.offers("admission_"));
+  EXPECT_FALSE(hello.offers("admission"));
+  EXPECT_FALSE(hello.offers("fanout_8"));
+  EXPECT_TRUE(hello.offers("recoverySweep_8"));
+  EXPECT_FALSE(hello.offers("recoverySweep_9"));
+  EXPECT_EQ(hello.why_not("spawnPipelineDurable_8"), "no disk");
+  EXPECT_EQ(hello.why_not("mixedLoad_8"), "the driver does not offer it");
+}
+
 TEST(Hello, without_what_is_required_is_bad_and_says_what) {
   const auto bad = [](std::string_view from, std::string_view to) {
     std::string text(good_hello);

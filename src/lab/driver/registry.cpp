@@ -221,9 +221,12 @@ TargetSpec parse_custom(std::string_view name, std::string_view definition, cons
   const std::size_t colon = definition.find(':');
   const std::string_view kind = definition.substr(0, colon);
   if (colon == std::string_view::npos || (kind != "driver" && kind != "cmd" && kind != "copy")) {
-    usage(fmt::format("target '{}' says none of driver:, {}and copy:", name, commands ? "cmd: " : ""), {},
-          fmt::format("write {0}=driver:COMMAND, {1}or {0}=copy:TARGET", name,
-                      commands ? fmt::format("{}=cmd:TEMPLATE ", name) : std::string()));
+    const std::string forms =
+        commands ? fmt::format("{0}=driver:COMMAND, {0}=cmd:TEMPLATE or {0}=copy:TARGET", name)
+                 : fmt::format("{0}=driver:COMMAND or {0}=copy:TARGET", name);
+    usage(fmt::format("target '{}' says {}", name,
+                      commands ? "none of driver:, cmd: and copy:" : "neither driver: nor copy:"),
+          {}, "write " + forms);
   }
   if (kind == "cmd" && !commands) {
     usage(

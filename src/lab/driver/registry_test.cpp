@@ -1,5 +1,6 @@
 #include "lab/driver/registry.hpp"
 
+#include <cstdlib>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -181,6 +182,10 @@ TEST_F(Registry, suggests_the_nearest_name) {
             "tare: no target named 'nod' (known: native, sh, node, bun, deno, guest, agentos); did you mean "
             "'node'?");
   EXPECT_EQ(error_of("xyzzy").hint(), "");
+  EXPECT_EQ(
+      error_of("a=sh").line(),
+      "tare: target 'a' says none of driver:, cmd: and copy:; write a=driver:COMMAND, a=cmd:TEMPLATE or "
+      "a=copy:TARGET");
   EXPECT_EQ(error_of("").code(), ErrorCode::usage);
 }
 
@@ -213,6 +218,82 @@ TEST_F(Registry, refuses_what_is_no_target) {
     EXPECT_EQ(error_of(text).code(), ErrorCode::usage) << text;
     EXPECT_EQ(error_of(text).line().find('\n'), std::string::npos);
   }
+}
+
+/// The same machine, for the bench of registries of agent runs.
+class AgentsRegistry : public Registry {
+ protected:
+  AgentsRegistry() {
+    options_.bench = "agents";
+    options_.bin = folder_.path() / "bin";
+    make_program(options_.bin / "tare");
+    for (const char* name : {"registry_node.mjs", "registry_python.py"})
+      make_program(options_.lib / "drivers" / name);
+  }
+};
+
+TEST_F(AgentsRegistry, knows_its_own_names) {
+  std::vector<std::string> lanes;
+  for (const TargetSpec& spec : builtin_targets(options_)) lanes.push_back(spec.id + " " + spec.lane);
+  EXPECT_THAT(lanes, ElementsAre("embedded subject", "node reference", "python subject"));
+  EXPECT_EQ(error_of("native").line(), "tare: no target named 'native' (known: embedded, node, python)");
+  EXPECT_EQ(error_of("embeded").hint(), "did you mean 'embedded'?");
+}
+
+TEST_F(AgentsRegistry, starts_this_program_for_the_registry_that_it_brings) {
+  const fs::path tare = options_.bin / "tare";
+  EXPECT_FALSE(target("embedded").unavailable);
+  EXPECT_EQ(target("embedded").program, tare);
+  EXPECT_THAT(target("embedded").driver, ElementsAre(tare.string(), "agents", "driver"));
+  fs::remove(tare);
+  EXPECT_THAT(target("embedded").unavailable->reason, HasSubstr("tare is missing"));
+}
+
+TEST_F(AgentsRegistry, is_beside_the_folder_of_its_resources) {
+  const RegistryOptions options;
+  EXPECT_EQ(options.lib, options.bin.parent_path() / "lib" / "tare");
+}
+
+TEST_F(AgentsRegistry, carries_the_reference_with_the_pinned_node) {
+  EXPECT_EQ(target("node").unavailable->reason, "node 24.22.3 is not installed");
+  const fs::path node = node_program(options_);
+  make_program(node);
+  EXPECT_FALSE(target("node").unavailable);
+  EXPECT_EQ(target("node").program, node);
+  const fs::path driver = options_.lib / "drivers" / "registry_node.mjs";
+  EXPECT_THAT(target("node").driver, ElementsAre(node.string(), driver.string()));
+  fs::remove(driver);
+  EXPECT_THAT(target("node").unavailable->reason, HasSubstr("registry_node.mjs is missing"));
+}
+
+TEST_F(AgentsRegistry, carries_python_with_the_one_on_path) {
+  ASSERT_FALSE(file::find_program("python3").empty());
+  const fs::path driver = options_.lib / "drivers" / "registry_python.py";
+  EXPECT_THAT(target("python").driver, ElementsAre(file::find_program("python3").string(), driver.string()));
+  EXPECT_FALSE(target("python").unavailable);
+  fs::remove(driver);
+  EXPECT_THAT(target("python").unavailable->reason, HasSubstr("registry_python.py is missing"));
+}
+
+TEST_F(AgentsRegistry, has_no_python_without_one_on_path) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder_.path().c_str(), 1);
+  const TargetSpec python = target("python");
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(python.driver, testing::IsEmpty());
+  EXPECT_EQ(python.unavailable_error().line(),
+            "tare: target 'python' is unavailable (there is no program python3 on PATH); install Python 3");
+}
+
+TEST_F(AgentsRegistry, takes_drivers_and_copies_but_no_plain_command) {
+  EXPECT_THAT(target("mine=driver:/bin/sh x").driver, ElementsAre("/bin/sh", "x"));
+  EXPECT_EQ(target("again=copy:embedded").driver, target("embedded").driver);
+  EXPECT_EQ(target("native=driver:/bin/sh").id, "native") << "another bench's name is free";
+  EXPECT_EQ(error_of("box=cmd:sh -c {script}").line(),
+            "tare: target 'box' is a plain command, which has no rows of the agents bench; write "
+            "box=driver:COMMAND with a driver of docs/driver-protocol.md");
+  EXPECT_EQ(error_of("box=sh").line(),
+            "tare: target 'box' says neither driver: nor copy:; write box=driver:COMMAND or box=copy:TARGET");
 }
 
 TEST(ProgramFacts, identify_a_file) {
