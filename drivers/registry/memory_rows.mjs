@@ -5,7 +5,7 @@ import { newestPerChild } from "./dedupe.mjs";
 import { Run } from "./registry.mjs";
 import { child, nanoseconds, now } from "./sample.mjs";
 
-const CONTROLLER = "agent:main";
+const CONTROLLER = "agent:main:main";
 const GENERATIONS = 3;
 
 export async function admission({ n }) {
@@ -35,14 +35,15 @@ export async function admission({ n }) {
   return { ns: { total: nanoseconds(started, finished) }, counters };
 }
 
-/** Runs of `n` children in three generations, the oldest first: the last was interrupted, the others are archived. */
+/** Runs of `n` children, three generations each, oldest first: the last was interrupted, the others are archived. */
 function generations(n, nonce) {
   const at = Date.now() - 3_600_000;
   const runs = [];
-  for (let generation = 1; generation <= GENERATIONS; generation += 1) {
-    const newest = generation === GENERATIONS;
-    for (let k = 0; k < n; k += 1) {
-      const run = new Run(child(nonce, k, newest ? "keep" : "delete"), runs.length + 1, generation, at);
+  for (let k = 0; k < n; k += 1) {
+    for (let generation = 1; generation <= GENERATIONS; generation += 1) {
+      const newest = generation === GENERATIONS;
+      const request = child(nonce, k, { cleanup: newest ? "keep" : "delete" });
+      const run = new Run(request, runs.length + 1, generation, at);
       if (newest) run.status = "interrupted";
       else Object.assign(run, { status: "terminal", outcome: "ok", endedAt: at, archiveAt: at });
       runs.push(run);

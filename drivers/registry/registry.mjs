@@ -16,15 +16,16 @@ export class Run {
   settling = false;
   waiters = [];
 
-  constructor({ child, requester, controller, group, label, task, cleanup }, id, generation, createdAt) {
+  constructor(request, id, generation, createdAt) {
     this.id = id;
-    this.child = child;
-    this.requester = requester;
-    this.controller = controller;
-    this.group = group;
-    this.label = label;
-    this.task = task;
-    this.cleanup = cleanup;
+    this.child = request.child;
+    this.requester = request.requester;
+    this.controller = request.controller;
+    this.group = request.group;
+    this.label = request.label;
+    this.task = request.task;
+    this.payload = request.payload; // JSON, for whoever wants it
+    this.cleanup = request.cleanup;
     this.generation = generation;
     this.createdAt = createdAt;
   }

@@ -46,7 +46,8 @@ class Acknowledgements {
   }
 }
 
-const taskText = (k) => String.fromCharCode(97 + (k % 26)).repeat(100);
+/** A child with a task text of its own. */
+const numbered = (nonce, k) => child(nonce, k, { task: String.fromCharCode(97 + (k % 26)).repeat(100) });
 
 async function registerAll(agents, acknowledgements, { n, nonce }) {
   let next = 0;
@@ -55,7 +56,7 @@ async function registerAll(agents, acknowledgements, { n, nonce }) {
     while (next < n) {
       const k = next;
       next += 1;
-      const run = await spawn(agents, { ...child(nonce, k), task: taskText(k) });
+      const run = await spawn(agents, numbered(nonce, k));
       await acknowledgements.write(`${run.label}\n`);
       registered += 1;
     }
@@ -114,7 +115,7 @@ async function writeRuns({ bench, n, nonce, dir, budget }) {
   try {
     for (let written = 0; written < n; written += ROWS_PER_COMMIT) {
       const length = Math.min(ROWS_PER_COMMIT, n - written);
-      const run = (_, i) => new Run(child(nonce, written + i), written + i + 1, 1, Date.now());
+      const run = (_, i) => new Run(numbered(nonce, written + i), written + i + 1, 1, Date.now());
       store.insertAll(Array.from({ length }, run));
     }
   } finally {

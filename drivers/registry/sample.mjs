@@ -38,16 +38,20 @@ export function memory() {
   return { rss: kibibytes("VmRSS") * 1024, peak: kibibytes("VmHWM") * 1024 };
 }
 
-/** The k-th child of a request: everything about it follows from the nonce and k. */
-export function child(nonce, k, cleanup = "keep") {
+const TASK = "count the files of the folder and report";
+const PAYLOAD = JSON.stringify({ model: "gpt-5.6-luna", thinking: "low", timeoutSeconds: 600 });
+
+/** The k-th child of a request. */
+export function child(nonce, k, { cleanup = "keep", task = TASK } = {}) {
   const label = `${nonce}-${k}`;
   return {
     child: `agent:main:subagent:${label}`,
-    requester: "agent:main",
-    controller: "agent:main",
+    requester: "agent:main:main",
+    controller: "agent:main:main",
     group: "bench",
     label,
-    task: `Do part ${k}.`,
+    task,
+    payload: PAYLOAD,
     cleanup,
   };
 }

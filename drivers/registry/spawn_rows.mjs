@@ -1,12 +1,14 @@
 // The rows that spawn children: until they are registered, until they are settled, and all of it at once for a while.
 
 import { existsSync } from "node:fs";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
 import { param } from "../protocol.mjs";
 import { spawn } from "./pipeline.mjs";
 import { child, nanoseconds, now } from "./sample.mjs";
 import { stateFile } from "./state_file.mjs";
+
+const SWEEP_PAUSE_MS = 2;
 
 const children = (nonce, n) => Array.from({ length: n }, (_, k) => child(nonce, k));
 
@@ -120,7 +122,7 @@ async function client(agents, name, deadline, done) {
   const { registry } = agents;
   for (let i = 0; i === 0 || now() < deadline; i += 1) {
     await turn(); // as a request comes in
-    const { id } = await spawn(agents, child(name, i, "delete"));
+    const { id } = await spawn(agents, child(name, i, { cleanup: "delete" }));
     done.spawned.push(id);
     const wait = registry.wait(id);
     done.waits += 1;
@@ -131,12 +133,12 @@ async function client(agents, name, deadline, done) {
   }
 }
 
-/** Sweeps until it is told to stop. */
+/** Sweeps, with a pause after each sweep, until it is told to stop. */
 async function sweeper(registry, done) {
   do {
     for (const id of (await registry.sweep()).removed) done.swept.add(id);
     done.sweeps += 1;
-    await turn();
+    await sleep(SWEEP_PAUSE_MS);
   } while (!done.all);
 }
 

@@ -8,15 +8,15 @@ import { pathToFileURL } from "node:url";
 
 import { Refusal } from "../protocol.mjs";
 
-const NAME = "agents.sqlite";
+const NAME = "registry.sqlite";
 const SCHEMA_VERSION = 1;
 
 /** Rows are only ever appended, and looked up by the primary key: no index besides. */
 const SCHEMA = `
 CREATE TABLE runs(
   id INTEGER PRIMARY KEY, child TEXT NOT NULL, requester TEXT NOT NULL, controller TEXT NOT NULL,
-  "group" TEXT NOT NULL, label TEXT NOT NULL, task TEXT NOT NULL, cleanup TEXT NOT NULL, generation INTEGER NOT NULL,
-  created_at INTEGER NOT NULL, outcome TEXT, ended_at INTEGER, archive_at INTEGER,
+  "group" TEXT NOT NULL, label TEXT NOT NULL, task TEXT NOT NULL, payload TEXT NOT NULL, cleanup TEXT NOT NULL,
+  generation INTEGER NOT NULL, created_at INTEGER NOT NULL, outcome TEXT, ended_at INTEGER, archive_at INTEGER,
   recovered INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, ended_at INTEGER);
 `;
@@ -100,7 +100,9 @@ function inspect(file) {
   const database = new DatabaseSync(url, { readOnly: true, timeout: LOCK_LIMIT_MS });
   try {
     const { user_version: version } = database.prepare("PRAGMA user_version").get();
-    if (version > SCHEMA_VERSION) throw fault(file, `its schema ${version} is newer than ${SCHEMA_VERSION}, known here`);
+    if (version > SCHEMA_VERSION) {
+      throw fault(file, `its schema ${version} is newer than ${SCHEMA_VERSION}, the one known here`);
+    }
     const tables = "SELECT count(*) AS n FROM sqlite_schema WHERE name IN ('runs', 'tasks')";
     const ours = version === SCHEMA_VERSION && database.prepare(tables).get().n === 2;
     if (!ours) throw fault(file, "it is not empty, and no database of a registry");

@@ -19,8 +19,8 @@ class Statements {
     this.commit = prepare("COMMIT");
     this.rollback = prepare("ROLLBACK");
     this.insertRun = prepare(`
-      INSERT INTO runs(id, child, requester, controller, "group", label, task, cleanup, generation, created_at)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO runs(id, child, requester, controller, "group", label, task, payload, cleanup, generation, created_at)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.insertTask = prepare("INSERT INTO tasks(id, created_at) VALUES(?, ?)");
     this.settleRun = prepare("UPDATE runs SET outcome = ?, ended_at = ?, archive_at = ? WHERE id = ?");
     this.settleTask = prepare("UPDATE tasks SET ended_at = ? WHERE id = ?");
@@ -95,9 +95,10 @@ export class DurableStore {
     this.#database.close();
   }
 
-  #insert({ id, child, requester, controller, group, label, task, cleanup, generation, createdAt }) {
+  #insert(run) {
     const { insertRun, insertTask } = this.#statements;
-    insertRun.run(id, child, requester, controller, group, label, task, cleanup, generation, createdAt);
+    const { id, child, requester, controller, group, label, task, payload, cleanup, generation, createdAt } = run;
+    insertRun.run(id, child, requester, controller, group, label, task, payload, cleanup, generation, createdAt);
     insertTask.run(id, createdAt);
   }
 
@@ -146,11 +147,15 @@ export function restore(database, registry) {
   const query = database.prepare("SELECT runs.*, tasks.ended_at FROM runs JOIN tasks USING(id) ORDER BY id");
   query.setReturnArrays(true);
   for (const row of query.iterate()) {
-    const [id, child, requester, controller, group, label, task, cleanup, generation, createdAt, ...rest] = row;
-    const [outcome, endedAt, archiveAt, recovered, taskEndedAt] = rest;
-    const run = new Run({ child, requester, controller, group, label, task, cleanup }, id, generation, createdAt);
+    const [id, child, requester, controller, group, label, task, payload, cleanup] = row;
+    const [generation, createdAt, outcome, endedAt, archiveAt, recovered, taskEndedAt] = row.slice(9);
+    const request = { child, requester, controller, group, label, task, payload, cleanup };
+    const run = new Run(request, id, generation, createdAt);
     run.status = endedAt === null ? "interrupted" : "terminal";
-    Object.assign(run, { outcome, endedAt, archiveAt, recovered: recovered === 1 });
+    run.outcome = outcome;
+    run.endedAt = endedAt;
+    run.archiveAt = archiveAt;
+    run.recovered = recovered === 1;
     registry.adopt(run, { id, status: taskEndedAt === null ? "running" : "ended", endedAt: taskEndedAt });
   }
 }

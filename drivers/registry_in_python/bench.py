@@ -39,11 +39,15 @@ def memory():
     return tuple(int(re.search(rf"^{name}:\s+(\d+) kB", status, re.M)[1]) * 1024 for name in ("VmRSS", "VmHWM"))
 
 
-def child(nonce, k, cleanup="keep", task=None):
-    """The k-th child of a request: everything about it follows from the nonce and k."""
+TASK = "count the files of the folder and report"
+PAYLOAD = '{"model":"gpt-5.6-luna","thinking":"low","timeoutSeconds":600}'
+
+
+def child(nonce, k, cleanup="keep", task=TASK):
+    """The k-th child of a request."""
     label = f"{nonce}-{k}"
     session = f"agent:main:subagent:{label}"
-    return Request(session, "agent:main", "agent:main", "bench", label, task or f"Do part {k}.", cleanup)
+    return Request(session, "agent:main:main", "agent:main:main", "bench", label, task, PAYLOAD, cleanup)
 
 
 class Agents:

@@ -5,7 +5,7 @@ from .bench import child, now
 from .dedupe import newest_per_child
 from .registry import Run, Task, wall_clock
 
-CONTROLLER = "agent:main"
+CONTROLLER = "agent:main:main"
 GENERATIONS = 3
 HOUR_MS = 3_600_000
 
@@ -38,12 +38,12 @@ async def admission(context):
 
 
 def generations(n, nonce):
-    """Runs of `n` children in three generations, the oldest first: the last was interrupted, the others archived."""
+    """Runs of `n` children, three generations each, oldest first: the last was interrupted, the others are archived."""
     at = wall_clock() - HOUR_MS
     runs = []
-    for generation in range(1, GENERATIONS + 1):
-        newest = generation == GENERATIONS
-        for k in range(n):
+    for k in range(n):
+        for generation in range(1, GENERATIONS + 1):
+            newest = generation == GENERATIONS
             run = Run(child(nonce, k, "keep" if newest else "delete"), len(runs) + 1, generation, at)
             if newest:
                 run.status = "interrupted"

@@ -25,7 +25,8 @@ class Request(NamedTuple):
     group: str
     label: str
     task: str
-    cleanup: str = "keep"
+    payload: str  # JSON, for whoever wants it
+    cleanup: str
 
 
 class Run:
@@ -35,7 +36,8 @@ class Run:
                  "recovered", "orphaned_at", "settling", "waiters")
 
     def __init__(self, request, number, generation, created_at):
-        (self.child, self.requester, self.controller, self.group, self.label, self.task, self.cleanup) = request
+        (self.child, self.requester, self.controller, self.group, self.label, self.task, self.payload,
+         self.cleanup) = request
         self.id = number
         self.generation = generation
         self.created_at = created_at

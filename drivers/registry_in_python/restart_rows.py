@@ -43,8 +43,9 @@ class Acknowledgements:
         return Refusal("failed", f"cannot write acknowledgements to {self._path}: {why}")
 
 
-def task_text(k):
-    return chr(ord("a") + k % 26) * 100
+def numbered(nonce, k):
+    """A child with a task text of its own."""
+    return child(nonce, k, task=chr(ord("a") + k % 26) * 100)
 
 
 async def register_all(agents, acknowledgements, context):
@@ -54,7 +55,7 @@ async def register_all(agents, acknowledgements, context):
     async def worker():
         nonlocal registered
         for k in numbers:  # shared: each takes the next one
-            run = await spawn(agents, child(context.nonce, k, task=task_text(k)))
+            run = await spawn(agents, numbered(context.nonce, k))
             acknowledgements.write(f"{run.label}\n")
             registered += 1
 
@@ -108,7 +109,7 @@ def write_runs(context):
     with context.bench.durable(context.folder, n, context.budget, kept=True) as agents:
         for written in range(0, n, ROWS_PER_COMMIT):
             numbers = range(written, min(written + ROWS_PER_COMMIT, n))
-            agents.store.insert_all([Run(child(context.nonce, k), k + 1, 1, at) for k in numbers])
+            agents.store.insert_all([Run(numbered(context.nonce, k), k + 1, 1, at) for k in numbers])
 
 
 async def restart_scale(context):

@@ -8,6 +8,9 @@ from .protocol import param
 from .state_file import state_file
 
 
+SWEEP_PAUSE_S = 0.002
+
+
 async def together(coroutines):
     """Runs all of them to their end; returns their results, or raises what the first of them raised."""
     results = await asyncio.gather(*coroutines, return_exceptions=True)
@@ -142,11 +145,11 @@ class Load:
             i += 1
 
     async def sweeper(self, registry):
-        """Sweeps until it is told to stop."""
+        """Sweeps, with a pause after each sweep, until it is told to stop."""
         while True:
             self.swept.update((await registry.sweep()).removed)
             self.sweeps += 1
-            await asyncio.sleep(0)
+            await asyncio.sleep(SWEEP_PAUSE_S)
             if self.over:
                 break
 

@@ -10,14 +10,14 @@ from urllib.parse import quote
 
 from .protocol import Refusal
 
-NAME = "agents.sqlite"
+NAME = "registry.sqlite"
 SCHEMA_VERSION = 1
 
 # Rows are only ever appended, and looked up by the primary key: no index besides.
 SCHEMA = (
     """CREATE TABLE runs(
       id INTEGER PRIMARY KEY, child TEXT NOT NULL, requester TEXT NOT NULL, controller TEXT NOT NULL,
-      "group" TEXT NOT NULL, label TEXT NOT NULL, task TEXT NOT NULL, cleanup TEXT NOT NULL,
+      "group" TEXT NOT NULL, label TEXT NOT NULL, task TEXT NOT NULL, payload TEXT NOT NULL, cleanup TEXT NOT NULL,
       generation INTEGER NOT NULL, created_at INTEGER NOT NULL, outcome TEXT, ended_at INTEGER, archive_at INTEGER,
       recovered INTEGER NOT NULL DEFAULT 0)""",
     "CREATE TABLE tasks(id INTEGER PRIMARY KEY, created_at INTEGER NOT NULL, ended_at INTEGER)",
@@ -120,7 +120,7 @@ def _inspect(file):
     try:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA_VERSION:
-            raise fault(file, f"its schema {version} is newer than {SCHEMA_VERSION}, known here")
+            raise fault(file, f"its schema {version} is newer than {SCHEMA_VERSION}, the one known here")
         tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('runs', 'tasks')"
         if version < SCHEMA_VERSION or database.execute(tables).fetchone() != (2,):
             raise fault(file, "it is not empty, and no database of a registry")

@@ -8,8 +8,8 @@ from .registry import Request, Run, Task
 from .state_file import connect_read_only, named, state_file
 
 INSERT_RUN = """
-INSERT INTO runs(id, child, requester, controller, "group", label, task, cleanup, generation, created_at)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT INTO runs(id, child, requester, controller, "group", label, task, payload, cleanup, generation, created_at)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_TASK = "INSERT INTO tasks(id, created_at) VALUES(?, ?)"
 SETTLE_RUN = "UPDATE runs SET outcome = ?, ended_at = ?, archive_at = ? WHERE id = ?"
 SETTLE_TASK = "UPDATE tasks SET ended_at = ? WHERE id = ?"
@@ -133,8 +133,8 @@ class DurableStore:
 
 
 def _row(run):
-    return (run.id, run.child, run.requester, run.controller, run.group, run.label, run.task, run.cleanup,
-            run.generation, run.created_at)
+    return (run.id, run.child, run.requester, run.controller, run.group, run.label, run.task, run.payload,
+            run.cleanup, run.generation, run.created_at)
 
 
 def restore(database, registry):

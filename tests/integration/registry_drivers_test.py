@@ -12,7 +12,7 @@ import subprocess
 import harness
 
 DRIVERS = harness.ROOT / "drivers"
-DATABASE = "agents.sqlite"
+DATABASE = "registry.sqlite"
 NONCE = "0123456789abcdef"
 SIZES = (3, 8, 64)
 GROUP = "--group-commit"
