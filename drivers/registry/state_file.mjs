@@ -40,8 +40,8 @@ const isFull = (dir) => statfsSync(dir).bavail === 0;
 
 /** Why SQLite or the system refuse. */
 function cause(error, path) {
-  const text = error.errstr ?? error.message;
   if (error.code === "ERR_SQLITE_ERROR") {
+    const text = error.errstr;
     const code = error.errcode & 0xff;
     if (code === BUSY) return "it is locked by another process";
     if (code === CORRUPT || code === NOTADB) return `it is corrupt (${text})`;
@@ -49,6 +49,7 @@ function cause(error, path) {
     if (code === FULL || (code === IOERR && isFull(dirname(path)))) return `the disk is full (${text})`;
     return error.message;
   }
+  const text = error.message.replace(/^E[A-Z]+: (.*?),.*$/, "$1"); // without the call and its paths
   if (["EROFS", "EACCES", "EPERM"].includes(error.code)) return `the folder is read-only (${text})`;
   if (error.code === "ENOSPC") return `the disk is full (${text})`;
   return text;

@@ -54,7 +54,7 @@ def _cause(error, path):
         return f"the folder is read-only ({error.strerror})"
     if error.errno == errno.ENOSPC:
         return f"the disk is full ({error.strerror})"
-    return str(error)
+    return error.strerror
 
 
 def _is_full(path):
