@@ -26,8 +26,8 @@ constexpr const char* tables = R"(
 
 constexpr const char* select_runs =
     "SELECT id, child, requester, controller, grp, label, payload, generation, cleanup, delivery, recovered,"
-    " runs.created_ms, archive_ms, outcome, runs.ended_ms, result, task"
-    " FROM runs JOIN tasks USING (id) ORDER BY id";
+    " created_ms, archive_ms, outcome, ended_ms, result FROM runs ORDER BY id";
+constexpr const char* select_tasks = "SELECT id, task FROM tasks ORDER BY id";
 
 std::int64_t ms_of(WallTime time) {
   return time.time_since_epoch().count();
@@ -87,7 +87,6 @@ Run run_at(sqlite3_stmt* row) {
     run.status = Status::terminal;
     run.settlement = Settlement{static_cast<Outcome>(sqlite3_column_int(row, 13)), *ended, text_at(row, 15)};
   }
-  run.task = text_at(row, 16);
   return run;
 }
 
@@ -127,8 +126,6 @@ void Database::Close::operator()(sqlite3_stmt* statement) const {
 Database::Database(const DatabaseOptions& options) : path_(options.path) {
   open(options);
   check();
-  // From here on the file is ours to write.
-  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   execute("PRAGMA journal_mode=WAL");
   execute("PRAGMA synchronous=FULL");
   if (options.most_pages) execute(fmt::format("PRAGMA max_page_count={}", *options.most_pages).c_str());
@@ -165,7 +162,7 @@ void Database::open(const DatabaseOptions& options) {
   db_.reset(db);
   if (code != SQLITE_OK) refuse(code);
   sqlite3_busy_timeout(db, static_cast<int>(options.lock_wait.count()));
-  // A file that turns out not to be ours is closed as it was found.
+  // A file that can't be used is closed as it was found: without this, closing it would write to it.
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
@@ -191,12 +188,10 @@ void Database::check() {
     throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()),
                 "it is the database of another program", "use another folder");
   }
-  // Reads every page of both tables: what is damaged shows now, before anything is written.
-  number("SELECT count(*) + total(length(payload)) FROM runs");
-  number("SELECT count(*) + total(length(task)) FROM tasks");
 }
 
 void Database::make_tables() {
+  accept();
   execute("BEGIN IMMEDIATE");
   execute(tables);
   execute(fmt::format("PRAGMA user_version={}", schema_version).c_str());
@@ -248,10 +243,26 @@ void Database::apply(const Change& change) {
 }
 
 void Database::load(const std::function<void(Run)>& each) {
-  const Statement rows = prepare(select_runs);
-  int code = 0;
-  while ((code = sqlite3_step(rows.get())) == SQLITE_ROW) each(run_at(rows.get()));
-  if (code != SQLITE_DONE) refuse(code);
+  // Both tables in the order of the same ids, side by side: a join would look each task up.
+  const Statement runs = prepare(select_runs);
+  const Statement tasks = prepare(select_tasks);
+  while (next(runs.get())) {
+    Run run = run_at(runs.get());
+    if (!next(tasks.get()) || sqlite3_column_int64(tasks.get(), 0) != run.id) refuse(SQLITE_CORRUPT);
+    run.task = text_at(tasks.get(), 1);
+    each(std::move(run));
+  }
+  accept();
+}
+
+void Database::accept() {
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+}
+
+bool Database::next(sqlite3_stmt* statement) {
+  const int code = sqlite3_step(statement);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) refuse(code);
+  return code == SQLITE_ROW;
 }
 
 void Database::step(sqlite3_stmt* statement) {

@@ -29,10 +29,9 @@ struct DatabaseOptions {
 /// so that a commit appends. One process at a time has it. One thread at a time.
 class Database {
  public:
-  /// Makes the file and its folder, or opens what is there and reads it once, so that a damaged one is found
-  /// before anything is written. Throws Error(input) that names the file and the cause when it can't be
-  /// used: not a database, damaged, of a newer schema, of another program, locked, read-only. It is then as
-  /// it was, byte for byte.
+  /// Makes the file and its folder, or opens what is there. Throws Error(input) that names the file and the
+  /// cause when it can't be used: not a database, damaged, of a newer schema, of another program, locked,
+  /// read-only. It is then as it was, byte for byte.
   explicit Database(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
@@ -42,7 +41,8 @@ class Database {
   /// them is then kept.
   void commit(std::span<const std::vector<Change>> batch);
 
-  /// Every run in the order of registration, as it was last written.
+  /// Every run in the order of registration, as it was last written. To be called before the first commit:
+  /// whatever is damaged shows here, and the file is still as it was. Throws as the constructor does.
   void load(const std::function<void(Run)>& each);
 
  private:
@@ -57,6 +57,8 @@ class Database {
   void check();
   void make_tables();
   void apply(const Change& change);
+  void accept();
+  bool next(sqlite3_stmt* statement);
   void step(sqlite3_stmt* statement);
   void execute(const char* sql);
   std::int64_t number(const char* sql);

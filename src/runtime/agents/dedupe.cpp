@@ -13,12 +13,12 @@ bool is_newer(const RunView& a, const RunView& b) {
 }  // namespace
 
 std::vector<std::size_t> newest_per_child(std::span<const RunView> runs) {
-  // Open addressing on the session's id, which is a small whole number: at most half full.
+  // Open addressing, at most half full. A session's id is its own hash: ids are small whole numbers without
+  // large gaps, and runs that were registered one after the other then stand side by side.
   const std::size_t places = std::bit_ceil(std::max<std::size_t>(runs.size() * 2, 2));
-  const int shift = 64 - std::countr_zero(places);
   std::vector<std::uint32_t> best(places, none);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::size_t place = (runs[i].child_id * 0x9E3779B97F4A7C15ull) >> shift;
+    std::size_t place = runs[i].child_id & (places - 1);
     while (best[place] != none && runs[best[place]].child_id != runs[i].child_id)
       place = (place + 1) & (places - 1);
     if (best[place] == none || is_newer(runs[i], runs[best[place]]))

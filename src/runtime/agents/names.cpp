@@ -9,8 +9,7 @@ NameId Names::use(std::string_view text) {
   }
   NameId id = 0;
   if (free_.empty()) {
-    id = static_cast<NameId>(names_.size());
-    names_.emplace_back();
+    id = static_cast<NameId>(names_.grow());
   } else {
     id = free_.back();
     free_.pop_back();

@@ -2,12 +2,13 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+
+#include "runtime/agents/chunks.hpp"
 
 namespace tare::agents {
 
@@ -42,7 +43,7 @@ class Names {
   std::size_t size() const { return ids_.size(); }
 
  private:
-  std::deque<Name> names_;  // the map's keys point into it
+  Chunks<Name> names_;  // the map's keys point into it
   std::vector<NameId> free_;
   boost::unordered_flat_map<std::string_view, NameId> ids_;
 };

@@ -23,7 +23,7 @@ std::size_t Registry::restore() {
   store_.load([&](Run run) {
     last_id_ = std::max(last_id_, run.id);
     if (run.status != Status::terminal) run.status = Status::interrupted;
-    table_.insert(std::move(run));
+    table_.insert(run);
   });
   return table_.size();
 }
@@ -44,12 +44,12 @@ Task<RunId> Registry::add(NewRun wanted) {
   const RunId id = run.id;
   if (!store_.durable()) {
     run.status = Status::running;
-    table_.insert(std::move(run));
+    table_.insert(run);
     co_return id;
   }
+  table_.insert(run);
   std::vector<Change> changes;
-  changes.emplace_back(Insert{run});
-  table_.insert(std::move(run));
+  changes.emplace_back(Insert{std::move(run)});
   try {
     co_await store_.write(std::move(changes));
   } catch (...) {
@@ -74,7 +74,7 @@ Task<bool> Registry::settle(RunId id, Outcome outcome, std::string result) {
       throw;
     }
   }
-  end_settling(*std::move(settle));
+  end_settling(*settle);
   co_return true;
 }
 
@@ -92,7 +92,7 @@ Task<std::size_t> Registry::settle_all(std::vector<RunId> ids, Outcome outcome) 
       throw;
     }
   }
-  for (Change& change : changes) end_settling(std::get<Settle>(std::move(change)));
+  for (const Change& change : changes) end_settling(std::get<Settle>(change));
   co_return changes.size();
 }
 
@@ -106,34 +106,38 @@ std::optional<Settle> Registry::begin_settling(RunId id, Outcome outcome, std::s
   return settle;
 }
 
-void Registry::end_settling(Settle settle) {
+void Registry::end_settling(const Settle& settle) {
   const Slot slot = table_.find(settle.id);
   if (slot == none) return;  // erased right after it had been settled
   table_[slot].settling = false;
-  table_.settle(slot, std::move(settle.settlement), settle.archive_at);
-  tell(table_[slot]);
+  table_.settle(slot, settle.settlement, settle.archive_at);
+  tell(slot);
 }
 
 void Registry::give_up_settling(RunId id) {
   if (const Slot slot = table_.find(id); slot != none) table_[slot].settling = false;
 }
 
-void Registry::tell(Entry& entry) {
-  waiting_ -= entry.waiters.size();
-  for (const Waiter& waiter : std::exchange(entry.waiters, {})) waiter.resume(*entry.settlement);
+void Registry::tell(Slot slot) {
+  const auto waiters = std::exchange(table_[slot].waiters, nullptr);
+  if (!waiters) return;
+  waiting_ -= waiters->size();
+  for (const Waiter& waiter : *waiters) waiter.resume(table_.settlement(slot));
 }
 
 Task<Settlement> Registry::wait(RunId id, std::stop_token stop) {
   const Slot slot = table_.find(id);
   if (slot == none) throw unknown(id);
-  if (table_[slot].settlement) co_return *table_[slot].settlement;
+  if (table_[slot].status == Status::terminal) co_return table_.settlement(slot);
   if (stop.stop_requested()) throw Cancelled();
   const std::uint64_t ticket = ++last_ticket_;
   waiting_ += 1;
   // Registered after the waiter is there, and gone before this frame.
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
   co_return co_await suspend<Settlement>(loop_, [&](const Resumer<Settlement>& resume) {
-    table_[slot].waiters.push_back({ticket, resume});
+    auto& waiters = table_[slot].waiters;
+    if (!waiters) waiters = std::make_unique<std::vector<Waiter>>();
+    waiters->push_back({ticket, resume});
     if (stop.stop_possible())
       on_stop.emplace(std::move(stop), [this, id, ticket] { give_up_waiting(id, ticket); });
   });
@@ -141,8 +145,8 @@ Task<Settlement> Registry::wait(RunId id, std::stop_token stop) {
 
 void Registry::give_up_waiting(RunId id, std::uint64_t ticket) {
   const Slot slot = table_.find(id);
-  if (slot == none) return;
-  std::vector<Waiter>& waiters = table_[slot].waiters;
+  if (slot == none || !table_[slot].waiters) return;
+  std::vector<Waiter>& waiters = *table_[slot].waiters;
   const auto found = std::ranges::find(waiters, ticket, &Waiter::ticket);
   if (found == waiters.end()) return;
   found->resume.fail(std::make_exception_ptr(Cancelled()));
@@ -180,28 +184,32 @@ Task<void> Registry::mark_recovered(const std::vector<RunId>& ids) {
   }
 }
 
-Task<std::size_t> Registry::erase(std::vector<RunId> ids) {
-  std::erase_if(ids, [&](RunId id) { return table_.find(id) == none; });
-  if (store_.durable() && !ids.empty()) {
+Task<Registry::Erased> Registry::erase(std::vector<RunId> ids) {
+  if (store_.durable()) {
     std::vector<Change> changes;
-    changes.reserve(ids.size());
-    for (const RunId id : ids) changes.emplace_back(Erase{id});
-    co_await store_.write(std::move(changes));
+    for (const RunId id : ids) {
+      if (table_.find(id) != none) changes.emplace_back(Erase{id});
+    }
+    if (!changes.empty()) co_await store_.write(std::move(changes));
   }
-  std::size_t erased = 0;
+  Erased erased;
   for (const RunId id : ids) {
     const Slot slot = table_.find(id);
     if (slot == none) continue;
+    if (table_.is_last(slot)) erased.sessions.emplace_back(table_.view(slot).child);
     forget(slot);
-    erased += 1;
+    erased.runs += 1;
   }
   co_return erased;
 }
 
 void Registry::forget(Slot slot) {
   Entry& entry = table_[slot];
-  waiting_ -= entry.waiters.size();
-  for (const Waiter& waiter : entry.waiters) waiter.resume.fail(std::make_exception_ptr(unknown(entry.id)));
+  if (entry.waiters) {
+    waiting_ -= entry.waiters->size();
+    for (const Waiter& waiter : *entry.waiters)
+      waiter.resume.fail(std::make_exception_ptr(unknown(entry.id)));
+  }
   table_.erase(slot);
 }
 
@@ -215,15 +223,6 @@ std::vector<RunView> Registry::runs(By role, std::string_view name) const {
   all.reserve(table_.count(role, name));
   table_.each(role, name, [&](Slot slot) { all.push_back(table_.view(slot)); });
   return all;
-}
-
-void Registry::suppress(std::string_view child) {
-  if (const NameId name = table_.names().find(child); name != none) table_.names()[name].suppressed += 1;
-}
-
-void Registry::unsuppress(std::string_view child) {
-  const NameId name = table_.names().find(child);
-  if (name != none && table_.names()[name].suppressed > 0) table_.names()[name].suppressed -= 1;
 }
 
 }  // namespace tare::agents

@@ -53,8 +53,12 @@ class Registry {
 
   Task<void> mark(RunId id, Delivery delivery);
 
-  /// Forgets these runs in one write; those that there are not are left out. Returns how many it forgot.
-  Task<std::size_t> erase(std::vector<RunId> ids);
+  struct Erased {
+    std::size_t runs = 0;
+    std::vector<std::string> sessions;  ///< children whose last run it was
+  };
+  /// Forgets these runs in one write; those that there are not are left out.
+  Task<Erased> erase(std::vector<RunId> ids);
 
   /// Says of these runs that their interruption was projected, in one write.
   Task<void> mark_recovered(const std::vector<RunId>& ids);
@@ -70,8 +74,8 @@ class Registry {
   std::size_t waiting() const { return waiting_; }
 
   /// Until `unsuppress`, no sweep touches this session's runs. Calls nest. The session has a run.
-  void suppress(std::string_view child);
-  void unsuppress(std::string_view child);
+  void suppress(std::string_view child) { table_.suppress(child); }
+  void unsuppress(std::string_view child) { table_.unsuppress(child); }
 
   const RunTable& table() const { return table_; }
   const Clock& clock() const { return clock_; }
@@ -81,10 +85,10 @@ class Registry {
   RunId next_id();
   /// Nothing when it is settled, or somebody is about to.
   std::optional<Settle> begin_settling(RunId id, Outcome outcome, std::string result);
-  void end_settling(Settle settle);
+  void end_settling(const Settle& settle);
   void give_up_settling(RunId id);
   void forget(Slot slot);
-  void tell(Entry& entry);
+  void tell(Slot slot);
   void give_up_waiting(RunId id, std::uint64_t ticket);
 
   Loop& loop_;

@@ -36,8 +36,8 @@ Task<SweepReport> Sweeper::sweep() {
 
 Task<SweepReport> Sweeper::run() {
   SweepReport report;
-  const Due due = co_await look(report);
-  co_await retire(due.retire, report);
+  Due due = co_await look(report);
+  co_await retire(std::move(due.retire), report);
   co_await recover(due.recover, report);
   co_await complete(due.complete, report);
   co_return report;
@@ -59,11 +59,10 @@ Task<Sweeper::Due> Sweeper::look(SweepReport& report) {
 void Sweeper::classify(Slot slot, WallTime now, Due& due) {
   const RunTable& table = registry_.table();
   const Entry& entry = table[slot];
-  if (entry.settling || table.names()[entry.child()].suppressed > 0) return;
+  if (entry.settling || table.is_suppressed(slot)) return;
   switch (entry.status) {
     case Status::terminal:
-      if (entry.cleanup == Cleanup::remove && entry.archive_at && *entry.archive_at <= now)
-        due.retire.push_back(entry.id);
+      if (entry.cleanup == Cleanup::remove && entry.archive_at <= now) due.retire.push_back(entry.id);
       break;
     case Status::interrupted:
       if (!entry.recovered) due.recover.push_back(entry.id);
@@ -77,22 +76,11 @@ void Sweeper::classify(Slot slot, WallTime now, Due& due) {
   }
 }
 
-Task<void> Sweeper::retire(const std::vector<RunId>& ids, SweepReport& report) {
+Task<void> Sweeper::retire(std::vector<RunId> ids, SweepReport& report) {
   if (ids.empty()) co_return;
-  // The sessions that go with their last run; known only while the runs are there.
-  boost::unordered_flat_map<NameId, std::uint32_t> going;
-  const RunTable& table = registry_.table();
-  for (const RunId id : ids) {
-    if (const Slot slot = table.find(id); slot != none) going[table[slot].child()] += 1;
-  }
-  std::vector<std::string> sessions;
-  for (const auto& [child, runs] : going) {
-    const Name& name = table.names()[child];
-    if (name.count[static_cast<std::size_t>(By::child)] == runs) sessions.push_back(name.text);
-  }
-  report.removed += co_await registry_.erase(ids);
-  for (const std::string& session : sessions) {
-    if (registry_.count(By::child, session) > 0) continue;  // it was used again meanwhile
+  const Registry::Erased erased = co_await registry_.erase(std::move(ids));
+  report.removed += erased.runs;
+  for (const std::string& session : erased.sessions) {
     report.session_effects += 1;
     effects_.end_session(session);
   }

@@ -57,7 +57,7 @@ class Sweeper {
   Task<SweepReport> run();
   Task<Due> look(SweepReport& report);
   void classify(Slot slot, WallTime now, Due& due);
-  Task<void> retire(const std::vector<RunId>& ids, SweepReport& report);
+  Task<void> retire(std::vector<RunId> ids, SweepReport& report);
   Task<void> recover(const std::vector<RunId>& ids, SweepReport& report);
   Task<void> complete(const std::vector<RunId>& ids, SweepReport& report);
 

@@ -1,17 +1,36 @@
 #include "runtime/agents/table.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tare::agents {
-Slot RunTable::insert(Run run) {
-  if (free_.empty()) {
-    if (used_ == chunks_.size() * chunk_size) chunks_.push_back(std::make_unique<Entry[]>(chunk_size));
-    free_.push_back(static_cast<Slot>(used_++));
+
+static_assert(sizeof(Entry) == 128);
+
+Texts::Texts(std::string_view label, std::string_view task, std::string_view payload,
+             std::string_view result) {
+  const std::array<std::string_view, 4> parts{label, task, payload, result};
+  std::uint32_t size = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    ends_[i] = size += static_cast<std::uint32_t>(parts[i].size());
+  bytes_ = std::make_unique_for_overwrite<char[]>(size);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].empty())
+      std::memcpy(bytes_.get() + ends_[i] - parts[i].size(), parts[i].data(), parts[i].size());
   }
+}
+
+std::string_view Texts::part(std::size_t i) const {
+  const std::uint32_t begin = i == 0 ? 0 : ends_[i - 1];
+  return {bytes_.get() + begin, ends_[i] - begin};
+}
+
+Slot RunTable::insert(const Run& run) {
+  if (free_.empty()) free_.push_back(static_cast<Slot>(entries_.grow()));
   const Slot slot = free_.back();
   free_.pop_back();
   ids_.emplace(run.id, slot);
-  Entry& entry = (*this)[slot];
+  Entry& entry = entries_[slot];
   entry.id = run.id;
   entry.generation = run.generation;
   entry.status = run.status;
@@ -19,18 +38,20 @@ Slot RunTable::insert(Run run) {
   entry.delivery = run.delivery;
   entry.recovered = run.recovered;
   entry.created = run.created;
-  entry.archive_at = run.archive_at;
-  entry.label = std::move(run.label);
-  entry.task = std::move(run.task);
-  entry.payload = std::move(run.payload);
-  entry.settlement = std::move(run.settlement);
+  entry.archive_at = run.archive_at.value_or(Entry::never);
+  entry.texts = {run.label, run.task, run.payload,
+                 run.settlement ? std::string_view(run.settlement->result) : std::string_view()};
+  if (run.settlement) {
+    entry.outcome = run.settlement->outcome;
+    entry.ended = run.settlement->ended;
+  }
   const std::array<std::string_view, roles> texts{run.child, run.requester, run.controller, run.group};
   for (std::size_t role = 0; role < roles; ++role) {
     entry.name[role] = names_.use(texts[role]);
     Name& name = names_[entry.name[role]];
     entry.previous[role] = none;
     entry.next[role] = name.first[role];
-    if (name.first[role] != none) (*this)[name.first[role]].previous[role] = slot;
+    if (name.first[role] != none) entries_[name.first[role]].previous[role] = slot;
     name.first[role] = slot;
     name.count[role] += 1;
   }
@@ -46,28 +67,32 @@ void RunTable::count_active(const Entry& entry, int by) {
     names_[entry.name[role]].active[role] += static_cast<std::uint32_t>(by);
 }
 
-void RunTable::settle(Slot slot, Settlement settlement, std::optional<WallTime> archive_at) {
-  Entry& entry = (*this)[slot];
+void RunTable::settle(Slot slot, const Settlement& settlement, std::optional<WallTime> archive_at) {
+  Entry& entry = entries_[slot];
   entry.status = Status::terminal;
-  entry.settlement = std::move(settlement);
-  entry.archive_at = archive_at;
+  entry.outcome = settlement.outcome;
+  entry.ended = settlement.ended;
+  entry.archive_at = archive_at.value_or(Entry::never);
+  if (!settlement.result.empty())
+    entry.texts = {entry.texts.label(), entry.texts.task(), entry.texts.payload(), settlement.result};
   count_active(entry, -1);
 }
 
 void RunTable::erase(Slot slot) {
-  Entry& entry = (*this)[slot];
+  Entry& entry = entries_[slot];
   if (entry.status != Status::terminal) count_active(entry, -1);
   for (std::size_t role = 0; role < roles; ++role) {
     Name& name = names_[entry.name[role]];
     if (entry.previous[role] == none) {
       name.first[role] = entry.next[role];
     } else {
-      (*this)[entry.previous[role]].next[role] = entry.next[role];
+      entries_[entry.previous[role]].next[role] = entry.next[role];
     }
-    if (entry.next[role] != none) (*this)[entry.next[role]].previous[role] = entry.previous[role];
+    if (entry.next[role] != none) entries_[entry.next[role]].previous[role] = entry.previous[role];
     name.count[role] -= 1;
+    if (name.uses == 1 && name.suppressed > 0) suppressed_ -= 1;  // nobody is left to be suppressed
+    names_.release(entry.name[role]);
   }
-  for (const NameId name : entry.name) names_.release(name);
   ids_.erase(entry.id);
   entry = {};
   free_.push_back(slot);
@@ -79,49 +104,40 @@ Slot RunTable::find(RunId id) const {
 }
 
 RunView RunTable::view(Slot slot) const {
-  const Entry& entry = (*this)[slot];
+  const Entry& entry = entries_[slot];
   const auto text = [&](By role) {
     return std::string_view(names_[entry.name[static_cast<std::size_t>(role)]].text);
   };
-  return {entry.id,
-          entry.child(),
-          entry.generation,
-          entry.status,
-          entry.cleanup,
-          entry.delivery,
-          entry.recovered,
-          entry.created,
-          entry.archive_at,
-          text(By::child),
-          text(By::requester),
-          text(By::controller),
-          text(By::group),
-          entry.label,
-          entry.task,
-          entry.payload,
-          entry.settlement ? &*entry.settlement : nullptr};
+  RunView view{entry.id,
+               entry.child(),
+               entry.generation,
+               entry.status,
+               entry.cleanup,
+               entry.delivery,
+               entry.recovered,
+               entry.created,
+               {},
+               text(By::child),
+               text(By::requester),
+               text(By::controller),
+               text(By::group),
+               entry.texts.label(),
+               entry.texts.task(),
+               entry.texts.payload(),
+               {},
+               {},
+               entry.texts.result()};
+  if (entry.archive_at != Entry::never) view.archive_at = entry.archive_at;
+  if (entry.status == Status::terminal) {
+    view.outcome = entry.outcome;
+    view.ended = entry.ended;
+  }
+  return view;
 }
 
-Run RunTable::copy(Slot slot) const {
-  const RunView view = this->view(slot);
-  Run run;
-  run.child = view.child;
-  run.requester = view.requester;
-  run.controller = view.controller;
-  run.group = view.group;
-  run.label = view.label;
-  run.task = view.task;
-  run.payload = view.payload;
-  run.cleanup = view.cleanup;
-  run.id = view.id;
-  run.generation = view.generation;
-  run.status = view.status;
-  run.delivery = view.delivery;
-  run.recovered = view.recovered;
-  run.created = view.created;
-  run.archive_at = view.archive_at;
-  if (view.settlement != nullptr) run.settlement = *view.settlement;
-  return run;
+Settlement RunTable::settlement(Slot slot) const {
+  const Entry& entry = entries_[slot];
+  return {entry.outcome, entry.ended, std::string(entry.texts.result())};
 }
 
 std::size_t RunTable::count(By role, std::string_view text) const {
@@ -134,9 +150,24 @@ std::size_t RunTable::active(By role, std::string_view text) const {
   return name == none ? 0 : names_[name].active[static_cast<std::size_t>(role)];
 }
 
+bool RunTable::is_last(Slot slot) const {
+  return names_[entries_[slot].child()].count[static_cast<std::size_t>(By::child)] == 1;
+}
+
 std::uint32_t RunTable::next_generation(std::string_view child) const {
   const NameId name = names_.find(child);
   return name == none ? 1 : names_[name].newest_generation + 1;
+}
+
+void RunTable::suppress(std::string_view child) {
+  const NameId name = names_.find(child);
+  if (name != none && names_[name].suppressed++ == 0) suppressed_ += 1;
+}
+
+void RunTable::unsuppress(std::string_view child) {
+  const NameId name = names_.find(child);
+  if (name == none || names_[name].suppressed == 0) return;
+  if (--names_[name].suppressed == 0) suppressed_ -= 1;
 }
 
 }  // namespace tare::agents

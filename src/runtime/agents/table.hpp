@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "runtime/agents/chunks.hpp"
 #include "runtime/agents/names.hpp"
 #include "runtime/agents/run.hpp"
 #include "runtime/agents/task.hpp"
@@ -19,26 +22,44 @@ struct Waiter {
   Resumer<Settlement> resume;
 };
 
-/// A run in memory. Its names are shared with other runs.
-struct Entry {
+/// The texts of a run, one after the other in one piece of memory.
+class Texts {
+ public:
+  Texts() = default;
+  Texts(std::string_view label, std::string_view task, std::string_view payload, std::string_view result);
+
+  std::string_view label() const { return part(0); }
+  std::string_view task() const { return part(1); }
+  std::string_view payload() const { return part(2); }
+  std::string_view result() const { return part(3); }
+
+ private:
+  std::string_view part(std::size_t i) const;
+  std::unique_ptr<char[]> bytes_;
+  std::array<std::uint32_t, 4> ends_{};
+};
+
+/// A run in memory: two cache lines, because a sweep over a million runs costs what it has to fetch. Its
+/// names are shared with other runs.
+struct alignas(64) Entry {
   RunId id = 0;  ///< 0: the slot is free
-  std::array<NameId, roles> name{};
-  std::array<Slot, roles> next{none, none, none, none};
-  std::array<Slot, roles> previous{none, none, none, none};
+  WallTime archive_at = never;
   std::uint32_t generation = 0;
   Status status = Status::queued;
   Cleanup cleanup = Cleanup::keep;
   Delivery delivery = Delivery::pending;
+  Outcome outcome = Outcome::ok;  ///< once it is terminal
   bool recovered = false;
   bool settling = false;  ///< its settlement is on the way to the disk
+  std::array<NameId, roles> name{};
+  std::array<Slot, roles> next{none, none, none, none};
+  std::array<Slot, roles> previous{none, none, none, none};
+  Texts texts;
   WallTime created{};
-  std::optional<WallTime> archive_at;
-  std::string label;
-  std::string task;
-  std::string payload;
-  std::optional<Settlement> settlement;
-  std::vector<Waiter> waiters;
+  WallTime ended{};  ///< once it is terminal
+  std::unique_ptr<std::vector<Waiter>> waiters;
 
+  static constexpr WallTime never = WallTime::max();
   NameId child() const { return name[static_cast<std::size_t>(By::child)]; }
 };
 
@@ -60,27 +81,28 @@ struct RunView {
   std::string_view label;
   std::string_view task;
   std::string_view payload;
-  const Settlement* settlement;  ///< null until it is terminal
+  std::optional<Outcome> outcome;  ///< of a terminal run, as are these
+  std::optional<WallTime> ended;
+  std::string_view result;
 };
 
 /// The runs of a registry: by id, and listed by each of their names. A slot is a run's place until it is
 /// erased; slots up to `slots()` can be walked while runs come and go.
 class RunTable {
  public:
-  Slot insert(Run run);
+  Slot insert(const Run& run);
   void erase(Slot slot);
 
   Slot find(RunId id) const;  ///< none when there is no such run
-  Entry& operator[](Slot slot) { return chunks_[slot / chunk_size][slot % chunk_size]; }
-  const Entry& operator[](Slot slot) const { return chunks_[slot / chunk_size][slot % chunk_size]; }
+  Entry& operator[](Slot slot) { return entries_[slot]; }
+  const Entry& operator[](Slot slot) const { return entries_[slot]; }
   std::size_t size() const { return ids_.size(); }
-  Slot slots() const { return static_cast<Slot>(used_); }
+  Slot slots() const { return static_cast<Slot>(entries_.size()); }
 
   const Names& names() const { return names_; }
-  Names& names() { return names_; }
 
   RunView view(Slot slot) const;
-  Run copy(Slot slot) const;
+  Settlement settlement(Slot slot) const;  ///< of a terminal run
 
   /// Calls `visit(slot)` for each run that has this name in this role, the newest first.
   template <class Visit>
@@ -95,23 +117,31 @@ class RunTable {
   std::size_t active(By role, std::string_view text) const;
   std::size_t active() const { return active_; }
 
+  /// Whether this is the only run of its child session.
+  bool is_last(Slot slot) const;
+
   /// The run is terminal from now on.
-  void settle(Slot slot, Settlement settlement, std::optional<WallTime> archive_at);
+  void settle(Slot slot, const Settlement& settlement, std::optional<WallTime> archive_at);
 
   /// The generation that the next run of this child session gets.
   std::uint32_t next_generation(std::string_view child) const;
 
- private:
-  static constexpr std::size_t chunk_size = 256;  // entries stay where they are when the table grows
+  /// Sweeps leave the runs of this child session alone until it is called as often with the opposite.
+  void suppress(std::string_view child);
+  void unsuppress(std::string_view child);
+  bool is_suppressed(Slot slot) const {
+    return suppressed_ > 0 && names_[entries_[slot].child()].suppressed > 0;
+  }
 
-  std::vector<std::unique_ptr<Entry[]>> chunks_;
-  std::size_t used_ = 0;
-  std::size_t active_ = 0;
+ private:
   void count_active(const Entry& entry, int by);
 
+  Chunks<Entry> entries_;
   std::vector<Slot> free_;
   Names names_;
   boost::unordered_flat_map<RunId, Slot> ids_;
+  std::size_t active_ = 0;
+  std::size_t suppressed_ = 0;
 };
 
 }  // namespace tare::agents

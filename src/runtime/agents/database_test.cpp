@@ -1,0 +1,253 @@
+#include "runtime/agents/database.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sqlite3.h>
+
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+
+namespace tare::agents {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Run run_of(RunId id, const std::string& child = "c") {
+  Run run;
+  run.child = child;
+  run.requester = "main";
+  run.controller = "main";
+  run.group = "g";
+  run.label = "label";
+  run.task = "count the files";
+  run.payload = R"({"a":1})";
+  run.cleanup = Cleanup::remove;
+  run.id = id;
+  run.generation = 3;
+  run.created = WallTime(std::chrono::milliseconds(1'700'000'000'123));
+  return run;
+}
+
+class DatabaseTest : public testing::Test {
+ protected:
+  file::TemporaryFolder folder;
+  fs::path path = folder.path() / "registry.sqlite";
+  DatabaseOptions options{path, std::chrono::milliseconds(0)};
+
+  void write(std::vector<Change> changes) {
+    Database database(options);
+    load(database);
+    const std::vector<std::vector<Change>> batch{std::move(changes)};
+    database.commit(batch);
+  }
+  static std::vector<agents::Run> load(Database& database) {
+    std::vector<agents::Run> runs;
+    database.load([&](agents::Run run) { runs.push_back(std::move(run)); });
+    return runs;
+  }
+  std::vector<agents::Run> load() {
+    Database database(options);
+    return load(database);
+  }
+
+  /// Opening and loading fails with this cause, which names the file, and changes no byte of it.
+  void refused(const std::string& cause) {
+    const std::string before = file::read(path);
+    try {
+      load();
+      ADD_FAILURE() << "it was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::input);
+      EXPECT_THAT(error.what(), HasSubstr(path.string()));
+      EXPECT_THAT(error.why(), HasSubstr(cause));
+    }
+    EXPECT_EQ(file::read(path), before);
+    EXPECT_FALSE(fs::exists(path.string() + "-wal") && fs::file_size(path.string() + "-wal") > 0);
+  }
+
+  void sql(const char* text) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(db, text, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
+
+  void overwrite(std::streamoff at, const std::string& bytes) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file << bytes;
+  }
+};
+
+TEST_F(DatabaseTest, gives_back_what_was_written) {
+  write({Insert{run_of(1)}, Insert{run_of(2)}});
+  const std::vector<agents::Run> runs = load();
+  ASSERT_EQ(runs.size(), 2u);
+  const agents::Run& run = runs.front();
+  const agents::Run expected = run_of(1);
+  EXPECT_EQ(run.id, 1);
+  EXPECT_EQ(run.child, expected.child);
+  EXPECT_EQ(run.requester, expected.requester);
+  EXPECT_EQ(run.group, expected.group);
+  EXPECT_EQ(run.label, expected.label);
+  EXPECT_EQ(run.task, expected.task);
+  EXPECT_EQ(run.payload, expected.payload);
+  EXPECT_EQ(run.cleanup, Cleanup::remove);
+  EXPECT_EQ(run.generation, 3u);
+  EXPECT_EQ(run.created, expected.created);
+  EXPECT_EQ(run.status, Status::running);
+  EXPECT_FALSE(run.settlement);
+}
+
+TEST_F(DatabaseTest, keeps_ends_marks_and_removals) {
+  const WallTime ended(std::chrono::milliseconds(1'700'000'009'000));
+  write({Insert{run_of(1)}, Insert{run_of(2)}, Insert{run_of(3)}});
+  write({Settle{1, {Outcome::timeout, ended, R"("r")"}, ended + std::chrono::hours(1)},
+         Mark{2, Delivery::delivered, true}, Erase{3}});
+  const std::vector<agents::Run> runs = load();
+  ASSERT_EQ(runs.size(), 2u);
+  ASSERT_TRUE(runs[0].settlement);
+  EXPECT_EQ(runs[0].status, Status::terminal);
+  EXPECT_EQ(runs[0].settlement->outcome, Outcome::timeout);
+  EXPECT_EQ(runs[0].settlement->ended, ended);
+  EXPECT_EQ(runs[0].settlement->result, R"("r")");
+  EXPECT_EQ(runs[0].archive_at, ended + std::chrono::hours(1));
+  EXPECT_EQ(runs[1].delivery, Delivery::delivered);
+  EXPECT_TRUE(runs[1].recovered);
+}
+
+TEST_F(DatabaseTest, text_of_any_bytes_comes_back) {
+  agents::Run run = run_of(1);
+  run.task = std::string("a\0b", 3) + "ä\n'\"";
+  write({Insert{run}});
+  EXPECT_EQ(load().front().task, run.task);
+}
+
+TEST_F(DatabaseTest, a_commit_that_fails_keeps_nothing_of_it) {
+  write({Insert{run_of(1)}});
+  Database database(options);
+  load(database);
+  const std::vector<std::vector<Change>> batch{{Insert{run_of(2)}}, {Insert{run_of(1)}}};
+  EXPECT_THROW(database.commit(batch), Error);
+  const std::vector<std::vector<Change>> good{{Insert{run_of(4)}}};
+  database.commit(good);
+  std::vector<RunId> ids;
+  for (const agents::Run& run : load(database)) ids.push_back(run.id);
+  EXPECT_THAT(ids, ElementsAre(1, 4));
+}
+
+TEST_F(DatabaseTest, a_full_disk_is_named_and_what_was_there_stays) {
+  options.most_pages = 12;
+  write({Insert{run_of(1)}});
+  {
+    Database database(options);
+    load(database);
+    agents::Run large = run_of(2);
+    large.task = std::string(200'000, 'x');
+    const std::vector<std::vector<Change>> batch{{Insert{large}}};
+    try {
+      database.commit(batch);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::failed);
+      EXPECT_THAT(error.what(), HasSubstr(path.string()));
+      EXPECT_THAT(error.why(), HasSubstr("full"));
+    }
+  }
+  EXPECT_EQ(load().size(), 1u);
+}
+
+TEST_F(DatabaseTest, what_is_no_database_is_left_alone) {
+  std::ofstream(path) << std::string(5000, 'x');
+  refused("not a database");
+}
+
+TEST_F(DatabaseTest, a_damaged_one_is_left_alone) {
+  std::vector<Change> changes;
+  for (RunId id = 1; id <= 500; ++id) changes.emplace_back(Insert{run_of(id)});
+  write(std::move(changes));
+  overwrite(4096 * 5, std::string(4096, '\x5a'));
+  refused("damaged");
+}
+
+TEST_F(DatabaseTest, one_that_was_cut_off_is_left_alone) {
+  std::vector<Change> changes;
+  for (RunId id = 1; id <= 500; ++id) changes.emplace_back(Insert{run_of(id)});
+  write(std::move(changes));
+  fs::resize_file(path, 4096 * 4);
+  refused("damaged");
+}
+
+TEST_F(DatabaseTest, a_run_without_its_task_is_damage) {
+  write({Insert{run_of(1)}, Insert{run_of(2)}});
+  sql("DELETE FROM tasks WHERE id=1");
+  refused("damaged");
+}
+
+TEST_F(DatabaseTest, a_newer_schema_is_left_alone) {
+  write({Insert{run_of(1)}});
+  sql("PRAGMA user_version=9");
+  refused("its schema is version 9, this program knows 1");
+}
+
+TEST_F(DatabaseTest, somebody_elses_database_is_left_alone) {
+  sql("CREATE TABLE theirs (a)");
+  refused("another program");
+}
+
+TEST_F(DatabaseTest, one_process_at_a_time_has_it) {
+  Database first(options);
+  load(first);
+  try {
+    const Database second(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.why(), HasSubstr("locked by another process"));
+  }
+}
+
+TEST_F(DatabaseTest, one_that_another_program_has_locked_is_left_alone) {
+  write({Insert{run_of(1)}});
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  refused("locked by another process");
+  sqlite3_close(db);
+  EXPECT_EQ(load().size(), 1u);
+}
+
+TEST_F(DatabaseTest, a_folder_that_cannot_be_used_is_named) {
+  for (const char* place : {"/proc/1/nothing/registry.sqlite", "/dev/null/registry.sqlite"}) {
+    try {
+      const Database database({place});
+      FAIL() << place;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::input);
+      EXPECT_THAT(error.what(), HasSubstr(fs::path(place).parent_path().string()));
+    }
+  }
+}
+
+TEST_F(DatabaseTest, a_log_that_a_killed_process_left_is_read) {
+  const fs::path copy = folder.path() / "copy.sqlite";
+  {
+    Database database(options);
+    load(database);
+    const std::vector<std::vector<Change>> batch{{Insert{run_of(1)}}};
+    database.commit(batch);
+    // As after a kill: the log is there, and nothing of it is in the database.
+    fs::copy_file(path, copy);
+    fs::copy_file(path.string() + "-wal", copy.string() + "-wal");
+  }
+  options.path = copy;
+  EXPECT_EQ(load().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tare::agents
