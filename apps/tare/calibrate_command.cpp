@@ -102,7 +102,7 @@ int calibrate(CalibrateFlags flags, Context& context) {
 
   const Interrupt interrupt;
   report::Progress progress(context.err, context.clock);
-  const spawn::Result result = spawn::run(request, {context.clock, interrupt, progress});
+  const bench::Result result = spawn::run(request, {context.clock, interrupt, progress});
   progress.finish();
   if (result.signal) {
     context.err.write(fmt::format("tare: interrupted {}; nothing was calibrated\n", result.position));
@@ -144,7 +144,7 @@ void add_calibrate(CLI::App& app, Context& context) {
       app.add_subcommand("calibrate", "How small a change can be seen here? Runs targets against themselves");
   spawn::RawOptions& raw = flags->raw;
   add_text(*command, "--targets", raw.targets, "Targets by name (default node)", "LIST");
-  add_extra_target(*command, raw);
+  add_spawn_target(*command, raw);
   add_text(*command, "--rows", raw.rows, "Only these rows (default: those of `tare spawn --quick`)", "LIST");
   add_text(*command, "--iterations", raw.iterations,
            "Samples of each row and process (default 10): as many as your runs have", "N");

@@ -10,7 +10,13 @@ CLI::Option* add_text(CLI::App& app, const std::string& flag, std::optional<std:
                       const std::string& description, const std::string& placeholder) {
   return app
       .add_option_function<std::string>(
-          flag, [&value](const std::string& text) { value = text; }, description)
+          flag,
+          [&value, flag](const std::string& text) {
+            // The next flag is no value; to the library it is one.
+            if (text.starts_with("--")) throw CLI::ArgumentMismatch::AtLeast(flag, 1, 0);
+            value = text;
+          },
+          description)
       ->type_name(placeholder)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }

@@ -23,6 +23,7 @@ constexpr const char* footer =
     "  tare all --quick                              a first look, under 3 minutes\n"
     "  tare spawn --targets native,node              what starting a process costs\n"
     "  tare spawn --target mine=driver:./my_driver   your own runtime beside them\n"
+    "  tare agents --quick                           what keeping child agents costs, in memory and on disk\n"
     "  tare compare base.json new.json               what changed, and how sure is it?\n"
     "  tare gate --baseline base.json new.json       does the change keep the budgets of tare.toml?\n"
     "  tare doctor                                   is this machine fit to measure on?\n"
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   tare::cli::add_all(app, context);
   tare::cli::add_spawn(app, context);
+  tare::cli::add_agents(app, context);
   tare::cli::add_compare(app, context);
   tare::cli::add_gate(app, context);
   tare::cli::add_calibrate(app, context);

@@ -208,6 +208,14 @@ struct Calibration {
 BOOST_DESCRIBE_STRUCT(Calibration, (),
                       (target, version, row, metric, quantile, unit, iterations, at, first, second))
 
+/// Of a bench whose workers are processes of their own: what the lab held and what they did.
+struct Memory {
+  std::optional<std::uint64_t> rss_start_bytes;               ///< VmRSS of the lab when the run began
+  std::optional<std::uint64_t> rss_end_bytes;                 ///< and when it ended
+  std::optional<std::uint64_t> worker_process_max_rss_bytes;  ///< the largest peak that a worker reported
+};
+BOOST_DESCRIBE_STRUCT(Memory, (), (rss_start_bytes, rss_end_bytes, worker_process_max_rss_bytes))
+
 struct Invariants {
   bool ok = true;
   std::vector<std::string> failures;  ///< "fanout_8 on node: all_exits: expected 8, got 7 (1 of 200 samples)"
@@ -229,6 +237,7 @@ struct Document {
   std::vector<Comparison> comparisons;
   /// Of this machine, for the targets and rows of this run; null when there was none.
   std::optional<std::vector<Calibration>> calibrations;
+  std::optional<Memory> memory;  ///< null unless the bench has workers
   std::vector<Budget> budgets;
   std::vector<Finding> findings;
   std::vector<std::string> guidance;
@@ -236,7 +245,7 @@ struct Document {
 };
 BOOST_DESCRIBE_STRUCT(Document, (),
                       (schema, complete, tool, command, started_at, finished_at, seed, host, targets, config,
-                       rows, comparisons, calibrations, budgets, findings, guidance, invariants))
+                       rows, comparisons, calibrations, memory, budgets, findings, guidance, invariants))
 
 /// The row of a target, or nullptr.
 const Row* find_row(const Document& document, std::string_view row, std::string_view target);

@@ -15,4 +15,7 @@ Document example_document(std::uint32_t rounds);
 /// What `make run` shows: the same without the subject and the target that is not installed.
 Document example_quick_run();
 
+/// A run of the bench `agents` on three targets, of which one has no mixed load: every scenario, two sizes.
+Document example_agents_run();
+
 }  // namespace tare::report

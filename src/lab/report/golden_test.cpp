@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/report/bench_table.hpp"
+#include "lab/report/benches.hpp"
 #include "lab/report/example_document.hpp"
 #include "lab/report/markdown.hpp"
 
@@ -35,6 +36,22 @@ TEST(Golden, a_quick_run) {
 
 TEST(Golden, the_markdown) {
   expect_golden("report_run.md", markdown(example_document(200)));
+}
+
+TEST(Golden, the_table_of_agents) {
+  expect_golden("report_agents.txt", render(example_agents_run(), options(120)));
+}
+
+TEST(Golden, the_table_of_agents_on_a_narrow_terminal) {
+  expect_golden("report_agents_60.txt", render(example_agents_run(), options(60)));
+}
+
+TEST(Golden, the_markdown_of_agents) {
+  expect_golden("report_agents.md", markdown(example_agents_run()));
+}
+
+TEST(Golden, the_tables_of_two_benches) {
+  expect_golden("report_all.txt", render(merge({example_quick_run(), example_agents_run()}), options(100)));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "lab/measure/quantile.hpp"
+#include "lab/report/agents_table.hpp"
+#include "lab/report/benches.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/lane_tables.hpp"
 #include "lab/report/provenance.hpp"
@@ -37,12 +39,14 @@ std::string quantile_cell(const measure::Summary& summary, std::string_view quan
 
 class Markdown {
  public:
-  explicit Markdown(const Document& document)
-      : document_(document), figures_(document), plan_(plan_lanes(figures_, usual_floor_rows())) {}
+  explicit Markdown(const Document& document) : document_(document), figures_(document) {
+    for (const std::string& bench : benches_of(document)) parts_.push_back(part_of(document, bench));
+    if (parts_.empty()) parts_.push_back(document);
+  }
 
   std::string build() {
     title();
-    overview();
+    for (const Document& part : parts_) overview(part);
     rows();
     comparisons();
     list("Findings", finding_lines());
@@ -57,7 +61,11 @@ class Markdown {
 
  private:
   void title();
-  void overview();
+  void overview(const Document& part);
+  void spawn_overview(const Document& part);
+  void agents_overview(const Document& part);
+  void table(const Table& table);
+  void footnotes(const Footnotes& notes);
   void rows();
   void comparisons();
   void list(std::string_view title, const std::vector<std::string>& items);
@@ -73,26 +81,61 @@ class Markdown {
 
   const Document& document_;
   Figures figures_;
-  LanePlan plan_;
+  std::vector<Document> parts_;  ///< one for each bench
   std::string out_;
 };
 
 void Markdown::title() {
   const RunVerdict verdict = run_verdict(document_);
-  out_ += fmt::format("# {}: {} – {}\n", markdown_text(bench_title(document_)), name_of(verdict.verdict),
+  std::vector<std::string> titles;
+  std::string facts = markdown_text(host_line(document_));
+  for (const Document& part : parts_) {
+    titles.push_back(markdown_text(bench_title(part)));
+    facts += "  \n" + markdown_text(plan_line(part));
+    const std::string detects = text::join(detectable_lines(part), "; ");
+    if (!detects.empty()) facts += "  \nDetects " + markdown_text(detects);
+  }
+  out_ += fmt::format("# {}: {} – {}\n", text::join(titles, ", "), name_of(verdict.verdict),
                       markdown_text(verdict.text));
-  paragraph(markdown_text(host_line(document_)) + "  \n" + markdown_text(plan_line(document_)) +
-            "  \nDetects " + markdown_text(text::join(detectable_lines(document_), "; ")));
+  paragraph(facts);
   if (!document_.complete) paragraph("**The run was cut short.** This is what was measured until then.");
 }
 
+void Markdown::overview(const Document& part) {
+  if (!part.rows.empty() && part.rows.front().bench == "agents") return agents_overview(part);
+  spawn_overview(part);
+}
+
 /// p50 and tax of every row on every lane.
-void Markdown::overview() {
-  if (plan_.lanes.empty()) return paragraph("**Nothing was measured.**");
+void Markdown::spawn_overview(const Document& part) {
+  const Figures figures(part);
+  const LanePlan plan = plan_lanes(figures, usual_floor_rows());
+  if (plan.lanes.empty()) return paragraph("**Nothing was measured.**");
   Footnotes notes;
-  const Table table = rows_table(figures_, plan_, plan_.rows, Beside::cpu_and_memory, notes);
-  heading(fmt::format("p50, {}", markdown_text(figures_.unit(plan_.rows.front()))));
+  heading(fmt::format("p50, {}", markdown_text(figures.unit(plan.rows.front()))));
+  table(rows_table(figures, plan, plan.rows, Beside::cpu_and_memory, notes));
+  footnotes(notes);
+}
+
+void Markdown::agents_overview(const Document& part) {
+  const Figures figures(part);
+  Footnotes notes;
+  const Table all = agents_table(figures, AgentColumns::interval, notes);
+  if (all.lanes.empty()) return paragraph("**Nothing was measured.**");
+  heading("Agents, p50");
+  table(all);
+  footnotes(notes);
+  std::vector<std::string> lines = halves(figures);
+  for (const std::string& line : costs_per_row(figures)) lines.push_back("per row: " + line);
+  if (const std::string memory = memory_line(part); !memory.empty()) lines.push_back("memory: " + memory);
+  out_ += "\n";
+  for (const std::string& line : lines) out_ += "- " + markdown_text(line) + "\n";
+}
+
+/// The last column is the note.
+void Markdown::table(const Table& table) {
   Cells heads{"row"};
+  if (table.label_columns > 1) heads.emplace_back("size");
   for (const Lanes& lane : table.lanes) {
     for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
   }
@@ -100,10 +143,14 @@ void Markdown::overview() {
   out_ += markdown_head(heads, 1);
   for (const TableLine& line : table.lines) {
     Cells cells{markdown_code(line.labels.front())};
+    for (std::size_t i = 1; i < line.labels.size(); ++i) cells.push_back(markdown_text(line.labels[i]));
     for (const Cell& cell : line.cells) cells.push_back(markdown_text(cell.text + cell.mark));
     cells.push_back(markdown_text(line.note));
     out_ += markdown_line(cells);
   }
+}
+
+void Markdown::footnotes(const Footnotes& notes) {
   std::vector<std::string> lines;
   for (const std::string& note : notes.lines()) lines.push_back(markdown_text(note));
   if (!lines.empty()) paragraph(text::join(lines, "  \n"));
@@ -236,10 +283,14 @@ void Markdown::method() {
   out_ += "- interval of a percentile: order statistics by the exact binomial, at least 95 %\n";
   out_ +=
       "- spread: standard deviation of the population; no sample is removed; warm-up samples stand apart\n";
-  out_ +=
-      "- lanes are interleaved in every round; only samples that ended well are in the figures, and n says "
-      "how "
-      "many did\n";
+  for (const Document& part : parts_) {
+    const bool agents = !part.rows.empty() && part.rows.front().bench == "agents";
+    out_ +=
+        agents
+            ? "- agents: each row has fresh workers on each lane, and the lanes take turns worker by worker"
+            : "- lanes are interleaved in every round";
+    out_ += "; only samples that ended well are in the figures, and n says how many did\n";
+  }
   std::set<std::string> methods;
   for (const Row& row : document_.rows)
     methods.insert(row.resources.methods.begin(), row.resources.methods.end());

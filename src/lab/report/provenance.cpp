@@ -56,6 +56,14 @@ std::string host_line(const Document& document) {
   return text::join(parts, " · ");
 }
 
+namespace {
+
+bool is_of_agents(const Document& document) {
+  return !document.rows.empty() && document.rows.front().bench == "agents";
+}
+
+}  // namespace
+
 std::string plan_line(const Document& document) {
   std::set<std::string_view> rows;
   std::set<std::string_view> targets;
@@ -68,6 +76,12 @@ std::string plan_line(const Document& document) {
     return fmt::format("{} {}{}", text::count(n), what, n == 1 ? "" : "s");
   };
   std::string line = many(rows.size(), "row") + " × " + many(targets.size(), "target");
+  if (is_of_agents(document)) {
+    line +=
+        " × " + many(static_cast<std::size_t>(config_number(document, "processes").value_or(1)), "worker");
+    line += " × " + many(static_cast<std::size_t>(config_number(document, "runs").value_or(0)), "sample");
+    return line + fmt::format(", interleaved worker by worker, seed {}", document.seed);
+  }
   if (const auto rounds = config_number(document, "iterations"); rounds && *rounds >= 0) {
     line += " × " + many(static_cast<std::size_t>(*rounds), "round");
     const auto processes = config_number(document, "processes");
@@ -110,6 +124,7 @@ std::vector<std::string> detectable_lines(const Document& document) {
     runs.push_back(target.id + " " +
                    detectable_range(known, target.id, measure::Pairing::unpaired, processes));
   }
+  if (lanes.empty() && is_of_agents(document)) return {};  // only the spawn bench is calibrated
   if (lanes.empty())
     return {"unknown: `tare calibrate` finds out how small a change can be told from none here"};
   constexpr std::uint64_t fewest_processes = 4;

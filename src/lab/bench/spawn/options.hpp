@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include <boost/describe.hpp>
 
+#include "lab/bench/common/flags.hpp"
 #include "lab/driver/workload.hpp"
 
 namespace tare::spawn {
@@ -64,13 +64,10 @@ struct Rounds {
 /// such a row has a tenth of the rounds, at least 6 (the fewest with an interval) unless fewer are asked for.
 Rounds rounds_of(const Options& options, const driver::Workload& workload);
 
-/// Looks a variable up, as getenv does; nothing when it is not set or empty.
-using Environment = std::function<std::optional<std::string>(std::string_view)>;
-
 /// Validates, fills in defaults and lays flags over --quick over the environment (BENCH_ITERATIONS,
 /// BENCH_WARMUP, BENCH_PROCESS_LIFECYCLE_TRACE, BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS).
 /// Throws Error(usage): one line that names the flag, its range and what was given.
-Options resolve(const RawOptions& raw, const Environment& environment);
+Options resolve(const RawOptions& raw, const bench::Environment& environment);
 
 /// The options of an interrupted run, after checking that no flag of `raw` asks for something else.
 /// Throws Error(input) that names the first difference. `source` names the document.

@@ -13,14 +13,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Environment variables(std::map<std::string, std::string, std::less<>> values) {
+bench::Environment variables(std::map<std::string, std::string, std::less<>> values) {
   return [values = std::move(values)](std::string_view name) -> std::optional<std::string> {
     const auto found = values.find(name);
     return found == values.end() ? std::nullopt : std::optional(found->second);
   };
 }
 
-std::string refusal(const RawOptions& raw, const Environment& environment = variables({})) {
+std::string refusal(const RawOptions& raw, const bench::Environment& environment = variables({})) {
   try {
     resolve(raw, environment);
   } catch (const Error& error) {

@@ -42,7 +42,7 @@ RowRun::Runner::Runner(const Entry& entry, const driver::Workload& workload, std
     : lane(*entry.lane),
       row(*entry.row),
       number(number),
-      recorder(*entry.row, workload, excused_checks(entry.lane->defects, workload.row)),
+      recorder(*entry.row, workload, bench::excused_checks(entry.lane->defects, workload.row)),
       rss_floor(entry.lane->hello.rss_floor_bytes),
       earlier_resources(entry.row->resources),
       earlier(entry.row->metrics.at("total").samples.size()),
@@ -104,7 +104,8 @@ void RowRun::start_drivers() {
   for (const auto& runner : runners_) {
     if (runner->out) continue;
     try {
-      runner->driver = std::make_unique<driver::Driver>(runner->lane.command(), session_.driver_options);
+      runner->driver =
+          std::make_unique<driver::Driver>(runner->lane.command(), session_.life.driver_options());
       runner->next_process += 1;
     } catch (const driver::DriverFailure& failure) {
       end(*runner, failure);
@@ -119,7 +120,7 @@ void RowRun::stop_drivers() {
   }
   // Only when all are gone is it known what each of them left.
   for (const auto& runner : runners_) {
-    const std::size_t left = session_.driver_options.roster->take_left_by(runner->lane.spec.id);
+    const std::size_t left = session_.life.driver_options().roster->take_left_by(runner->lane.spec.id);
     if (left > 0 && !runner->out)
       runner->recorder.fail(fmt::format("its driver left {} running, which had to be killed", left));
   }
@@ -156,7 +157,7 @@ void RowRun::round(std::uint64_t round) {
       one.runner->out = true;
     }
   }
-  session_.after_round(workload_.row, round + 1);
+  session_.after_round(round + 1);
 }
 
 std::optional<RowRun::Taken> RowRun::sample(Runner& runner, std::uint64_t stream) {
@@ -169,7 +170,7 @@ std::optional<RowRun::Taken> RowRun::sample(Runner& runner, std::uint64_t stream
   request.sizes = workload_.sizes;
   Taken taken{&runner, {}, {}, {}};
   taken.position.process = runner.next_process - 1;
-  taken.position.at = session_.clock.now() - session_.start;
+  taken.position.at = session_.life.now();
   try {
     taken.sample = runner.driver->sample(request).front();
     taken.judgements = driver::judge(workload_, request.params, taken.sample);
@@ -181,7 +182,7 @@ std::optional<RowRun::Taken> RowRun::sample(Runner& runner, std::uint64_t stream
 }
 
 void RowRun::end(Runner& runner, const driver::DriverFailure& failure) {
-  if (failure.kind() == driver::FailureKind::interrupted) throw Interrupted{};
+  if (failure.kind() == driver::FailureKind::interrupted) throw bench::Interrupted{};
   runner.out = true;
   runner.driver.reset();
   const std::string tail = text::tail(failure.stderr_tail(), 2, 300);

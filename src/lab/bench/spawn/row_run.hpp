@@ -9,37 +9,32 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "lab/bench/spawn/lane.hpp"
-#include "lab/bench/spawn/recorder.hpp"
+#include "lab/bench/common/lane.hpp"
+#include "lab/bench/common/life.hpp"
+#include "lab/bench/common/recorder.hpp"
+#include "lab/bench/spawn/options.hpp"
 #include "lab/bench/spawn/resources.hpp"
 #include "lab/driver/driver.hpp"
 #include "lab/driver/workload.hpp"
 
 namespace tare::spawn {
 
-/// Thrown out of a row when the run was told to stop. What was measured in whole rounds is in the document.
-struct Interrupted {};
-
 /// What all rows of a run share.
 struct Session {
   const Options& options;
-  const Clock& clock;
-  Instant start;  ///< of the run: the zero of `atMs`
-  driver::DriverOptions driver_options;
-  std::function<void(const std::string& row, std::uint64_t rounds_done)> after_round;
+  const bench::Life& life;
+  std::function<void(std::uint64_t rounds_done)> after_round;
 };
 
 /// One row on all lanes that offer it: fresh drivers, warm-up, interleaved rounds, an untimed arm for memory.
 class RowRun {
  public:
-  struct Entry {
-    const Lane* lane;
-    report::Row* row;  ///< in the document; may hold rounds of an interrupted run
-  };
-  /// Everything passed must outlive this object.
+  using Entry = bench::Life::Entry;
+  /// Everything passed must outlive this object. The rows may hold rounds of an interrupted run.
   RowRun(Session& session, const std::string& row, std::uint64_t seed, const std::vector<Entry>& entries);
 
-  /// Measures the rounds that are missing. Throws Interrupted.
+  /// Measures the rounds that are missing. Throws bench::Interrupted; what was
+  /// measured in whole rounds is in the document.
   void execute();
 
   /// Brings the rows of the document up to date, as it may be written now.
@@ -49,10 +44,10 @@ class RowRun {
   /// A lane in this row.
   struct Runner {
     Runner(const Entry& entry, const driver::Workload& workload, std::uint64_t number);
-    const Lane& lane;
+    const bench::Lane& lane;
     report::Row& row;
     std::uint64_t number;  ///< among the lanes of this row
-    Recorder recorder;
+    bench::Recorder recorder;
     Costs costs;
     std::optional<PeakWatch> peaks;
     std::optional<std::uint64_t> rss_floor;  ///< no child's peak can be told below this
@@ -66,7 +61,7 @@ class RowRun {
     Runner* runner;
     driver::Sample sample;
     std::vector<driver::Judgement> judgements;
-    Position position;
+    bench::Position position;
   };
 
   std::uint64_t rounds_done() const;

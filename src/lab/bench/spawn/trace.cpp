@@ -127,7 +127,7 @@ std::vector<report::Invariant> coverage(const driver::Workload& workload, const 
   return invariants;
 }
 
-void trace(const Lane& lane, const driver::Workload& workload, const Options& options,
+void trace(const bench::Lane& lane, const driver::Workload& workload, const Options& options,
            const driver::DriverOptions& driver_options, report::Row& row) {
   driver::DriverCommand command = lane.command();
   command.env[trace_variable] = "1";
@@ -149,7 +149,7 @@ void trace(const Lane& lane, const driver::Workload& workload, const Options& op
                                 "in the traced arm", {});
   }
 
-  const std::set<std::string> excused = excused_checks(lane.defects, workload.row);
+  const std::set<std::string> excused = bench::excused_checks(lane.defects, workload.row);
   report::Trace trace;
   trace.samples = rounds.iterations;
   trace.warmup = rounds.warmup;
@@ -159,7 +159,7 @@ void trace(const Lane& lane, const driver::Workload& workload, const Options& op
   for (report::Invariant& invariant :
        coverage(workload, at_start, at_end, rounds.warmup + rounds.iterations)) {
     if (!invariant.ok && excused.contains(invariant.id)) {
-      row.counters[defect_counter(invariant.id)] += 1;
+      row.counters[bench::defect_counter(invariant.id)] += 1;
     } else {
       row.invariants.push_back(std::move(invariant));
     }

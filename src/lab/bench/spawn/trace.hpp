@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/bench/spawn/lane.hpp"
+#include "lab/bench/common/lane.hpp"
 #include "lab/bench/spawn/options.hpp"
 #include "lab/driver/driver.hpp"
 #include "lab/driver/workload.hpp"
@@ -35,7 +35,7 @@ std::vector<report::Invariant> coverage(const driver::Workload& workload, const 
 
 /// Runs the arm and writes `row.trace` and its invariants, but for known defects. Leaves the row as it is
 /// when the lane has no stages. Throws DriverFailure.
-void trace(const Lane& lane, const driver::Workload& workload, const Options& options,
+void trace(const bench::Lane& lane, const driver::Workload& workload, const Options& options,
            const driver::DriverOptions& driver_options, report::Row& row);
 
 }  // namespace tare::spawn

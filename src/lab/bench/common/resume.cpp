@@ -1,4 +1,4 @@
-#include "lab/bench/spawn/resume.hpp"
+#include "lab/bench/common/resume.hpp"
 
 #include <algorithm>
 #include <set>
@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "base/version.hpp"
-#include "lab/bench/spawn/run.hpp"
 #include "lab/measure/host.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 namespace {
 
 template <class T>
@@ -41,19 +41,16 @@ void check_host(const measure::HostFacts& before, std::string_view source) {
   same(source, "system", before.os, now.os);
 }
 
-/// A sample above this, in milliseconds, is no measurement; sums of such could pass the largest number.
-constexpr double largest_ms = 1e12;
+/// A sample above this, in milliseconds or bytes, is no measurement; sums of such could pass the largest
+/// number.
+constexpr double largest_sample = 1e15;
 
-/// Throws unless the samples are what a run of these options leaves when it is cut short: rounds from 0 on
-/// without a gap, the same in every metric.
-void check_row(const report::Row& row, const Options& options, const std::string& place) {
+/// `all`: rounds that the whole row has.
+void check_row(const report::Row& row, std::uint64_t all, const std::string& place) {
   const auto refuse = [&](const std::string& metric, const std::string& why) {
     throw Error(ErrorCode::input, fmt::format("{}.metrics.{}", place, metric), why,
                 "start a new run with --output");
   };
-  const auto workload = driver::find_workload(row.row);
-  const std::uint64_t all =
-      (workload ? rounds_of(options, *workload).iterations : options.iterations) * options.processes;
   std::optional<std::size_t> rounds;
   for (const auto& [name, metric] : row.metrics) {
     if (rounds.value_or(metric.round.size()) != metric.round.size())
@@ -62,27 +59,10 @@ void check_row(const report::Row& row, const Options& options, const std::string
     if (*rounds > all) refuse(name, fmt::format("has {} rounds of {}", *rounds, all));
     for (std::size_t i = 0; i < metric.round.size(); ++i) {
       if (metric.round[i] != i) refuse(name, fmt::format("round[{}] is {}", i, metric.round[i]));
-      const double ms = metric.samples[i].value_or(0);
-      if (ms < 0 || ms > largest_ms) refuse(name, fmt::format("samples[{}] is {} ms", i, ms));
+      const double value = metric.samples[i].value_or(0);
+      if (value < 0 || value > largest_sample)
+        refuse(name, fmt::format("samples[{}] is {} {}", i, value, metric.unit));
     }
-  }
-}
-
-void check_rows(const report::Document& before, const Options& options, std::string_view source) {
-  std::set<std::pair<std::string, std::string>> seen;
-  for (std::size_t i = 0; i < before.rows.size(); ++i) {
-    const report::Row& row = before.rows[i];
-    const std::string place = fmt::format("{}: rows[{}]", source, i);
-    const auto is_target = [&](const report::Target& target) { return target.id == row.target; };
-    if (std::find(options.rows.begin(), options.rows.end(), row.row) == options.rows.end() ||
-        std::none_of(before.targets.begin(), before.targets.end(), is_target)) {
-      throw Error(ErrorCode::input, place,
-                  fmt::format("{} on {} is not part of this run", row.row, row.target));
-    }
-    if (!seen.insert({row.row, row.target}).second) {
-      throw Error(ErrorCode::input, place, fmt::format("{} on {} is there twice", row.row, row.target));
-    }
-    check_row(row, options, place);
   }
 }
 
@@ -92,7 +72,7 @@ report::Tool this_tool() {
   return {std::string(version()), std::string(commit()), std::string(build())};
 }
 
-Options resumed_options(const report::Document& before, const RawOptions& raw, std::string_view source) {
+void check_resumable(const report::Document& before, std::string_view bench, std::string_view source) {
   if (before.complete) throw refusal(source, "it is complete");
   const report::Tool now = this_tool();
   const auto named = [](const report::Tool& tool) {
@@ -102,13 +82,30 @@ Options resumed_options(const report::Document& before, const RawOptions& raw, s
     throw refusal(source,
                   fmt::format("it was written by tare {}, this is {}", named(before.tool), named(now)));
   }
-  const auto options = json::read<Options>(before.config, fmt::format("{}: config", source));
-  if (options.bench != Options{}.bench)
-    throw refusal(source, fmt::format("it is a run of bench '{}'", options.bench));
+  const json::Object* config = before.config.if_object();
+  const json::Value* name = config != nullptr ? config->if_contains("bench") : nullptr;
+  const std::string_view said = name != nullptr && name->is_string() ? name->get_string() : "";
+  if (said != bench) throw refusal(source, fmt::format("it is a run of bench '{}'", text::one_line(said)));
   check_host(before.host, source);
-  const Options resumed = resume(options, raw, source);
-  check_rows(before, resumed, source);
-  return resumed;
+}
+
+void check_rows(const report::Document& before, std::span<const std::string> rows, std::string_view source,
+                const std::function<std::uint64_t(const std::string& row)>& rounds_of) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (std::size_t i = 0; i < before.rows.size(); ++i) {
+    const report::Row& row = before.rows[i];
+    const std::string place = fmt::format("{}: rows[{}]", source, i);
+    const auto is_target = [&](const report::Target& target) { return target.id == row.target; };
+    if (std::find(rows.begin(), rows.end(), row.row) == rows.end() ||
+        std::none_of(before.targets.begin(), before.targets.end(), is_target)) {
+      throw Error(ErrorCode::input, place,
+                  fmt::format("{} on {} is not part of this run", row.row, row.target));
+    }
+    if (!seen.insert({row.row, row.target}).second) {
+      throw Error(ErrorCode::input, place, fmt::format("{} on {} is there twice", row.row, row.target));
+    }
+    check_row(row, rounds_of(row.row), place);
+  }
 }
 
 void check_targets(const report::Document& before, const std::vector<Lane>& lanes) {
@@ -134,4 +131,4 @@ Nanoseconds measured_so_far(const report::Document& before) {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double, std::milli>(last));
 }
 
-}  // namespace tare::spawn
+}  // namespace tare::bench

@@ -1,9 +1,9 @@
-#include "lab/bench/spawn/recorder.hpp"
+#include "lab/bench/common/recorder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tare::spawn {
+namespace tare::bench {
 namespace {
 
 using ::testing::ElementsAre;
@@ -118,6 +118,17 @@ TEST(Recorder, wait_per_process_is_the_share_of_the_batch) {
   EXPECT_FALSE(row.counters.contains("unknown"));
 }
 
+TEST(Recorder, what_a_large_registry_costs_is_told_by_the_row) {
+  const auto share = share_of(driver::find_workload("restartScale_1000").value());
+  EXPECT_EQ(share.value().of, "total");
+  report::Row row;
+  Recorder recorder(row, driver::find_workload("sweepScale_1000").value());
+  recorder.add(good({{"total", 5e6}}), {}, {});
+  EXPECT_THAT(row.metrics.at("per_row").samples, ElementsAre(5.0 / 1000));
+  EXPECT_FALSE(share_of(exit_row));
+  EXPECT_FALSE(share_of(driver::find_workload("recoverySweep_32").value()));
+}
+
 TEST(Recorder, a_row_that_ended_early_keeps_its_reason_and_its_samples) {
   report::Row row;
   Recorder recorder(row, exit_row);
@@ -129,4 +140,4 @@ TEST(Recorder, a_row_that_ended_early_keeps_its_reason_and_its_samples) {
 }
 
 }  // namespace
-}  // namespace tare::spawn
+}  // namespace tare::bench

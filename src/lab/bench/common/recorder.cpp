@@ -1,15 +1,13 @@
-#include "lab/bench/spawn/recorder.hpp"
+#include "lab/bench/common/recorder.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "lab/bench/spawn/defects.hpp"
+#include "lab/bench/common/defects.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 namespace {
-
-constexpr const char* per_process = "wait_reap_per_process";
 
 report::Outcome outcome_of(driver::Outcome outcome) {
   switch (outcome) {
@@ -29,30 +27,39 @@ std::string name_of(report::Outcome outcome) {
   return boost::describe::enum_to_string(outcome, "?");
 }
 
-/// A metric of a sample: a size in bytes, or a time in milliseconds. The wait per process of a batch is not
-/// measured, it is the share.
-std::optional<double> value_of(const driver::Sample& sample, const std::string& metric, double processes) {
-  if (const auto size = sample.bytes.find(metric); size != sample.bytes.end()) return size->second;
-  const bool share = metric == per_process;
-  const std::optional<double> ns = sample.metric(share ? "wait_reap_batch" : metric);
-  if (!ns) return std::nullopt;
-  return *ns / 1e6 / (share ? processes : 1.0);
-}
-
 }  // namespace
 
+std::optional<Share> share_of(const driver::Workload& workload) {
+  const auto size = static_cast<double>(workload.size);
+  switch (workload.work) {
+    case driver::Work::fanout:
+      return Share{"wait_reap_per_process", "wait_reap_batch", size};
+    case driver::Work::sweep_scale:
+    case driver::Work::dedupe_scale:
+    case driver::Work::restart_scale:
+      return Share{"per_row", "total", size};
+    default:
+      return std::nullopt;
+  }
+}
+
 Recorder::Recorder(report::Row& row, const driver::Workload& workload, std::set<std::string> excused)
-    : row_(row),
-      metrics_(workload.metrics),
-      processes_(static_cast<double>(workload.size)),
-      excused_(std::move(excused)) {
-  if (std::find(metrics_.begin(), metrics_.end(), "wait_reap_batch") != metrics_.end())
-    metrics_.emplace_back(per_process);
+    : row_(row), metrics_(workload.metrics), share_(share_of(workload)), excused_(std::move(excused)) {
+  if (share_) metrics_.push_back(share_->name);
   for (const std::string& name : metrics_) row_.metrics[name].unit = "ms";
   for (const std::string& name : workload.sizes) {
     row_.metrics[name].unit = "bytes";
     metrics_.push_back(name);
   }
+}
+
+/// A size in bytes, or a time in milliseconds.
+std::optional<double> Recorder::value_of(const driver::Sample& sample, const std::string& metric) const {
+  if (const auto size = sample.bytes.find(metric); size != sample.bytes.end()) return size->second;
+  const bool share = share_ && metric == share_->name;
+  const std::optional<double> ns = sample.metric(share ? share_->of : metric);
+  if (!ns) return std::nullopt;
+  return *ns / 1e6 / (share ? share_->parts : 1.0);
 }
 
 /// The first condition that does not hold, in words; "" when all do.
@@ -70,7 +77,7 @@ void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgeme
   const std::optional<std::string> error = broken.empty() ? sample.error : broken;
   for (const std::string& name : metrics_) {
     report::Metric& metric = row_.metrics[name];
-    metric.samples.push_back(value_of(sample, name, processes_));
+    metric.samples.push_back(value_of(sample, name));
     metric.round.push_back(position.round);
     metric.process.push_back(position.process);
     metric.at_ms.push_back(to_ms(position.at));
@@ -87,7 +94,7 @@ void Recorder::add(const driver::Sample& sample, std::span<const driver::Judgeme
 
 void Recorder::warm_up(const driver::Sample& sample, std::span<const driver::Judgement> judgements) {
   for (const std::string& name : metrics_) {
-    row_.metrics[name].warmup.push_back(value_of(sample, name, processes_));
+    row_.metrics[name].warmup.push_back(value_of(sample, name));
   }
   judge(outcome_of(sample.outcome), sample.error.value_or(""), judgements);
 }
@@ -150,4 +157,4 @@ void fail_if_broken(report::Row& row) {
                            broken->actual.value_or("nothing"), broken->broken, broken->checked);
 }
 
-}  // namespace tare::spawn
+}  // namespace tare::bench

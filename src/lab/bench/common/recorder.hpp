@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,7 +12,7 @@
 #include "lab/driver/workload.hpp"
 #include "lab/report/document.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 
 /// Where a sample stands in the run.
 struct Position {
@@ -20,7 +21,18 @@ struct Position {
   Nanoseconds at{};  ///< since the start of the run
 };
 
-/// Writes the samples of one lane into one row of the run document, checked and counted.
+/// A metric that is not measured but follows from another one: what of it falls on each thing that shared it.
+struct Share {
+  std::string name;  ///< "wait_reap_per_process"
+  std::string of;    ///< "wait_reap_batch"
+  double parts = 1;
+};
+
+/// Of the rows that have one: batches of processes, and registries whose size is what is looked at.
+std::optional<Share> share_of(const driver::Workload& workload);
+
+/// Writes the samples of one lane into one row of the run document, checked and counted. Times are in
+/// milliseconds, sizes in bytes.
 class Recorder {
  public:
   /// `row` must outlive this object; it may hold samples of an interrupted run already. A broken check that
@@ -43,6 +55,7 @@ class Recorder {
   std::uint64_t timeouts_in_a_row() const { return timeouts_in_a_row_; }
 
  private:
+  std::optional<double> value_of(const driver::Sample& sample, const std::string& metric) const;
   std::string first_broken(std::span<const driver::Judgement> judgements) const;
   void judge(report::Outcome outcome, const std::string& error,
              std::span<const driver::Judgement> judgements);
@@ -50,7 +63,7 @@ class Recorder {
 
   report::Row& row_;
   std::vector<std::string> metrics_;
-  double processes_;  ///< that share one batch
+  std::optional<Share> share_;
   std::set<std::string> excused_;
   std::uint64_t timeouts_in_a_row_ = 0;
   bool ended_early_ = false;
@@ -59,4 +72,4 @@ class Recorder {
 /// Marks a row as failed by the first of its invariants that is broken, if one is.
 void fail_if_broken(report::Row& row);
 
-}  // namespace tare::spawn
+}  // namespace tare::bench

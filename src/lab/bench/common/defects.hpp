@@ -13,7 +13,7 @@
 
 /// Defects of pinned peers that are known: they are shown as findings and do not fail a run. The same break
 /// on any other target or version does.
-namespace tare::spawn {
+namespace tare::bench {
 
 BOOST_DEFINE_ENUM_CLASS(DefectEffect,
                         note,        // shown; with a check, that check is a finding and no invariant
@@ -50,4 +50,4 @@ std::string defect_counter(std::string_view check);
 std::vector<report::Finding> defect_findings(const report::Document& document, const std::string& target,
                                              const std::vector<Defect>& defects);
 
-}  // namespace tare::spawn
+}  // namespace tare::bench

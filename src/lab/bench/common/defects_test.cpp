@@ -1,4 +1,4 @@
-#include "lab/bench/spawn/defects.hpp"
+#include "lab/bench/common/defects.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(Defects, are_findings_where_they_were_seen) {
 }
 
 }  // namespace
-}  // namespace tare::spawn
+}  // namespace tare::bench

@@ -1,15 +1,10 @@
-#include "lab/bench/spawn/lane.hpp"
-
-#include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
+#include "lab/bench/common/lane.hpp"
 
 #include "base/text.hpp"
 #include "lab/driver/program.hpp"
 #include "lab/process/run.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 namespace {
 
 report::Lane lane_kind(const std::string& name) {
@@ -60,12 +55,13 @@ driver::DriverCommand Lane::command() const {
   return {spec.id, spec.driver, {{driver::node_variable, node}, {"TMPDIR", scratch}}, {}};
 }
 
-std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options,
+std::vector<Lane> prepare_lanes(const LaneRequest& request, const driver::DriverOptions& driver_options,
                                 const std::filesystem::path& scratch) {
   driver::RegistryOptions registry;
-  if (options.node) registry.node_prefix = *options.node;
+  registry.bench = request.bench;
+  if (request.node) registry.node_prefix = *request.node;
   std::vector<Lane> lanes;
-  for (const std::string& text : options.targets) {
+  for (const std::string& text : request.targets) {
     Lane lane;
     lane.spec = driver::parse_target(text, registry);
     lane.node = driver::node_program(registry).string();
@@ -84,9 +80,4 @@ std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOpti
   return lanes;
 }
 
-bool is_floor_row(std::string_view row) {
-  constexpr std::array<std::string_view, 3> rows = {"exec_true", "spawn_exit", "command_exit"};
-  return std::find(rows.begin(), rows.end(), row) != rows.end();
-}
-
-}  // namespace tare::spawn
+}  // namespace tare::bench

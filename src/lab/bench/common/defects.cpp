@@ -1,4 +1,4 @@
-#include "lab/bench/spawn/defects.hpp"
+#include "lab/bench/common/defects.hpp"
 
 #include <algorithm>
 #include <fnmatch.h>
@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 
 std::vector<Defect> load_defects(const std::filesystem::path& path, std::string_view version) {
   std::error_code error;
@@ -76,4 +76,4 @@ std::vector<report::Finding> defect_findings(const report::Document& document, c
   return findings;
 }
 
-}  // namespace tare::spawn
+}  // namespace tare::bench

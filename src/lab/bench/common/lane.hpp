@@ -1,16 +1,15 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "lab/bench/spawn/defects.hpp"
-#include "lab/bench/spawn/options.hpp"
+#include "lab/bench/common/defects.hpp"
 #include "lab/driver/driver.hpp"
 #include "lab/driver/registry.hpp"
 #include "lab/report/document.hpp"
 
-namespace tare::spawn {
+namespace tare::bench {
 
 /// A target's part in a run: how its driver is started, and what it said of itself when it was asked once
 /// before the run.
@@ -27,13 +26,17 @@ struct Lane {
   driver::DriverCommand command() const;
 };
 
-/// Finds each target of the options, starts its driver once and asks who it is.
+/// Which lanes a run has.
+struct LaneRequest {
+  std::string bench;
+  std::vector<std::string> targets;  ///< as on the command line
+  std::optional<std::string> node;   ///< prefix of the reference Node; null: the pinned one
+};
+
+/// Finds each target, starts its driver once and asks who it is.
 /// Throws Error(usage or unavailable) for a target that is not there, DriverFailure for one that misbehaves.
 /// `scratch` is a folder that outlives the lanes.
-std::vector<Lane> prepare_lanes(const Options& options, const driver::DriverOptions& driver_options,
+std::vector<Lane> prepare_lanes(const LaneRequest& request, const driver::DriverOptions& driver_options,
                                 const std::filesystem::path& scratch);
 
-/// Rows of the floor lanes and of plain commands: a lane that does not offer them lacks nothing.
-bool is_floor_row(std::string_view row);
-
-}  // namespace tare::spawn
+}  // namespace tare::bench

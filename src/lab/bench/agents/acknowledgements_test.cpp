@@ -1,0 +1,76 @@
+#include "lab/bench/agents/acknowledgements.hpp"
+
+#include <csignal>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "lab/process/child.hpp"
+#include "lab/process/tree.hpp"
+
+namespace tare::agents_bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr auto long_enough = std::chrono::seconds(20);
+
+process::Child shell(const std::string& script, const std::filesystem::path& acks) {
+  process::SpawnOptions options;
+  options.argv = {"sh", "-c", script, "sh", acks.string()};
+  return process::spawn(options);
+}
+
+Instant soon() {
+  return SystemClock().now() + long_enough;
+}
+
+TEST(Acknowledgements, a_worker_is_killed_after_the_line_that_was_chosen) {
+  const file::TemporaryFolder folder("tare-test");
+  Acknowledgements acks(folder.path());
+  // It waits for ever after the third: only the kill can end it.
+  process::Child child =
+      shell("exec 3>\"$1\"; echo a >&3; echo b >&3; echo c >&3; exec sleep 1000", acks.path());
+  acks.kill_after(3, child.pid());
+  ASSERT_TRUE(child.wait_exit(soon()));
+  EXPECT_THAT(acks.finish(), ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(acks.killed());
+  EXPECT_EQ(child.wait(soon()).value().signal, SIGKILL);
+}
+
+TEST(Acknowledgements, what_the_worker_started_in_its_group_is_killed_too) {
+  const file::TemporaryFolder folder("tare-test");
+  Acknowledgements acks(folder.path());
+  process::Child child = shell("sleep 1000 & echo $! >\"$1\"; wait", acks.path());
+  acks.kill_after(1, child.pid());
+  ASSERT_TRUE(child.wait_exit(soon()));
+  const std::vector<std::string> lines = acks.finish();
+  ASSERT_EQ(lines.size(), 1U);
+  const Instant limit = soon();
+  while (process::is_alive(std::stoi(lines[0])) && SystemClock().now() < limit) std::this_thread::yield();
+  EXPECT_FALSE(process::is_alive(std::stoi(lines[0])));
+}
+
+TEST(Acknowledgements, a_worker_that_ends_earlier_leaves_what_it_wrote) {
+  const file::TemporaryFolder folder("tare-test");
+  Acknowledgements acks(folder.path());
+  process::Child child = shell("printf 'a\\nb\\nhalf' >\"$1\"", acks.path());
+  acks.kill_after(3, child.pid());
+  ASSERT_TRUE(child.wait(soon()).value().ok());
+  EXPECT_THAT(acks.finish(), ElementsAre("a", "b"));
+  EXPECT_FALSE(acks.killed());
+}
+
+TEST(Acknowledgements, nobody_who_writes_is_nothing_acknowledged) {
+  const file::TemporaryFolder folder("tare-test");
+  Acknowledgements acks(folder.path());
+  EXPECT_THAT(acks.finish(), IsEmpty());
+  EXPECT_THROW(Acknowledgements(folder.path() / "none"), Error);
+}
+
+}  // namespace
+}  // namespace tare::agents_bench

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lab/report/document.hpp"
+
+namespace tare::agents_bench {
+
+/// Every subject against the reference lane, row by row, at p50 and p95: ratio and difference with 95 %
+/// intervals. The worker is what is repeated: from six workers a lane on, they are paired as they took turns,
+/// and each counts with its own quantile. Fewer cannot carry an interval; then all samples of each lane are
+/// compared, unpaired, and the method says so: what is odd about one worker is in that ratio.
+///
+/// Times only. Bootstrap intervals are seeded with `seed`.
+std::vector<report::Comparison> comparisons(const report::Document& document, std::uint64_t seed);
+
+}  // namespace tare::agents_bench
