@@ -10,6 +10,7 @@
 #include "lab/report/figures.hpp"
 #include "lab/verdict/calibration.hpp"
 #include "lab/verdict/effect.hpp"
+#include "lab/verdict/pairing.hpp"
 
 /// Quantiles of a lane against those of the baseline, or of another lane of the same run.
 namespace tare::gate {
@@ -60,7 +61,9 @@ class Measurement {
   bool to_baseline() const { return budget_.versus == versus_baseline; }
   /// Lanes of one run suffer alike from whatever else ran.
   double noise_floor() const { return to_baseline() ? scene_.noise_floor : 0; }
-  Pairing pairing() const { return to_baseline() ? Pairing::unpaired : Pairing::paired; }
+  Pairing pairing() const {
+    return to_baseline() ? Pairing::unpaired : verdict::pairing_of_lanes(*place_.base, *place_.now);
+  }
   std::string base_name() const { return to_baseline() ? "the baseline" : budget_.versus; }
 
   std::optional<std::string> why_not() const;

@@ -9,6 +9,7 @@
 #include "lab/report/provenance.hpp"
 #include "lab/verdict/calibration.hpp"
 #include "lab/verdict/effect.hpp"
+#include "lab/verdict/pairing.hpp"
 
 namespace tare::verdict {
 namespace {
@@ -153,9 +154,11 @@ class Comparer {
           std::min(base.samples.size(), now->samples.size()) >= measure::smallest_n(quantile.q);
       if (!carried && quantile.q != 0.5) continue;
       Entry entry = named(base_row, now_row.target, name, base_metric, quantile.name);
-      const Pairing pairing = result_.paired ? Pairing::paired : Pairing::unpaired;
+      const Pairing pairing = result_.paired ? pairing_of_lanes(base_row, now_row) : Pairing::unpaired;
       fill(entry, effect_of(base, *now, {quantile.q, pairing, options_.tolerance, options_.seed}));
       entry.minimum_detectable = detectable(entry, pairing);
+      pairings_.resize(result_.entries.size(), Pairing::unpaired);
+      pairings_.push_back(pairing);
       result_.entries.push_back(std::move(entry));
     }
   }
@@ -181,11 +184,12 @@ class Comparer {
       if (entry.p) p.push_back(*entry.p);
     }
     const std::vector<double> adjusted = measure::holm(p);
-    const Rules rules{options_.tolerance, p.size(), result_.paired ? Pairing::paired : Pairing::unpaired};
+    pairings_.resize(result_.entries.size(), Pairing::unpaired);
     std::size_t next = 0;
-    for (Entry& entry : result_.entries) {
+    for (std::size_t i = 0; i < result_.entries.size(); ++i) {
+      Entry& entry = result_.entries[i];
       if (entry.p) entry.p_adjusted = adjusted[next++];
-      Ruling ruling = rule(entry, rules);
+      Ruling ruling = rule(entry, {options_.tolerance, p.size(), pairings_[i]});
       const bool comparable = result_.same_machine || options_.machines == Machines::may_differ;
       if (!comparable && ruling.change != Change::missing) {
         ruling = {Change::unclear, report::Verdict::inconclusive, "measured on different machines"};
@@ -200,6 +204,7 @@ class Comparer {
   const Source& now_;
   const CompareOptions& options_;
   Comparison result_;
+  std::vector<Pairing> pairings_;  ///< parallel to its entries
 };
 
 }  // namespace
