@@ -125,10 +125,6 @@ class Spawn(harness.TareTest):
         for width in ["1", "20"]:
             self.assertEqual(self.tare("spawn", *FAST, env={"COLUMNS": width}).returncode, 0)
 
-    def test_all_runs_spawn(self):
-        result = self.tare("all", "--help")
-        self.assertIn("--quick", result.stdout)
-
     def test_a_reader_that_went_away_is_an_error_of_its_own(self):
         import os
         read, write = os.pipe()
