@@ -8,6 +8,8 @@
 
 #include <boost/unordered/unordered_map.hpp>
 
+#include "runtime/agents/text_hash.hpp"
+
 namespace tare::agents {
 
 /// Why a child may not be started: the limit that governs, and the numbers.
@@ -77,11 +79,7 @@ class Admission {
 
  private:
   friend class Reservation;
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return boost::hash<std::string_view>()(text); }
-  };
-  using Counts = boost::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
+  using Counts = boost::unordered_map<std::string, std::uint64_t, TextHash, std::equal_to<>>;
 
   std::optional<Refusal> taken(const Demand& demand) const;
   Reservation hold(const Demand& demand);

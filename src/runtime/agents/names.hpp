@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "runtime/agents/chunks.hpp"
+#include "runtime/agents/text_hash.hpp"
 
 namespace tare::agents {
 
@@ -45,7 +46,7 @@ class Names {
  private:
   Chunks<Name> names_;  // the map's keys point into it
   std::vector<NameId> free_;
-  boost::unordered_flat_map<std::string_view, NameId> ids_;
+  boost::unordered_flat_map<std::string_view, NameId, TextHash> ids_;
 };
 
 }  // namespace tare::agents

@@ -28,19 +28,19 @@ std::size_t Registry::restore() {
   return table_.size();
 }
 
-RunId Registry::next_id() {
+RunId Registry::next_id(WallTime now) {
   // The clock makes ids unique over restarts without keeping the last one: 20 bits a millisecond.
-  const RunId by_clock = static_cast<RunId>(clock_.wall().time_since_epoch().count()) << 20;
+  const RunId by_clock = static_cast<RunId>(now.time_since_epoch().count()) << 20;
   return last_id_ = std::max(last_id_ + 1, by_clock);
 }
 
 Task<RunId> Registry::add(NewRun wanted) {
   Run run;
   static_cast<NewRun&>(run) = std::move(wanted);
-  run.id = next_id();
+  run.created = clock_.wall();
+  run.id = next_id(run.created);
   run.generation = table_.next_generation(run.child);
   run.status = Status::queued;
-  run.created = clock_.wall();
   const RunId id = run.id;
   if (!store_.durable()) {
     run.status = Status::running;

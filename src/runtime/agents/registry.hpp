@@ -82,7 +82,7 @@ class Registry {
   Loop& loop() const { return loop_; }
 
  private:
-  RunId next_id();
+  RunId next_id(WallTime now);
   /// Nothing when it is settled, or somebody is about to.
   std::optional<Settle> begin_settling(RunId id, Outcome outcome, std::string result);
   void end_settling(const Settle& settle);

@@ -64,9 +64,7 @@ class Register final : public Scenario {
   explicit Register(Task task) : task_(std::move(task)) {}
 
   Sample sample() override {
-    acks_ = Fd(::open(task_.acks.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!acks_)
-      throw Error(ErrorCode::failed, fmt::format("cannot open {}", task_.acks.string()), errno_text(errno));
+    open_acks();
     World world(task_.database());
     next_ = 0;
     const Instant start = world.clock.now();
@@ -82,6 +80,13 @@ class Register final : public Scenario {
   }
 
  private:
+  void open_acks() {
+    // Nobody who reads is an error, not a wait.
+    acks_ = Fd(::open(task_.acks.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!acks_ || ::fcntl(acks_.get(), F_SETFL, 0) != 0)
+      throw Error(ErrorCode::failed, fmt::format("cannot open {}", task_.acks.string()), errno_text(errno));
+  }
+
   agents::Task<void> client(World& world) {
     const agents::Decide decide = [](const agents::Pending&) { return std::optional<agents::Refusal>(); };
     while (next_ < task_.size) {
