@@ -18,14 +18,14 @@ const char* const folder_rows[] = {"root_cwd_no_write", "host_cwd_no_write", "ho
 
 template <class T>
 const T& need(const std::optional<T>& value, const char* name) {
-  if (!value) throw Refusal{"invalid", std::string("params.") + name + " is missing"};
+  if (!value) throw serve::Refusal{"invalid", std::string("params.") + name + " is missing"};
   return *value;
 }
 
 unsigned need_fanout(const Params& params) {
   const std::uint32_t fanout = need(params.fanout, "fanout");
   if (fanout < 1 || fanout > max_fanout) {
-    throw Refusal{"invalid", "params.fanout must be 1 to " + std::to_string(max_fanout)};
+    throw serve::Refusal{"invalid", "params.fanout must be 1 to " + std::to_string(max_fanout)};
   }
   return fanout;
 }
@@ -33,9 +33,9 @@ unsigned need_fanout(const Params& params) {
 std::string capture(const Params& params) {
   const std::string& nonce = need(params.nonce, "nonce");
   const std::uint64_t bytes = need(params.bytes, "bytes");
-  if (nonce.empty()) throw Refusal{"invalid", "params.nonce is empty"};
+  if (nonce.empty()) throw serve::Refusal{"invalid", "params.nonce is empty"};
   if (bytes < 1 || bytes > max_capture) {
-    throw Refusal{"invalid", "params.bytes must be 1 to " + std::to_string(max_capture)};
+    throw serve::Refusal{"invalid", "params.bytes must be 1 to " + std::to_string(max_capture)};
   }
   return capture_script(nonce, bytes);
 }
@@ -106,10 +106,11 @@ Sample Lane::sample(const std::string& row, const Params& params) const {
   const std::string offered = fanout_of(row) ? "fanout_<n>" : row;
   if (std::find(rows_.begin(), rows_.end(), offered) == rows_.end() || row == "fanout_<n>") {
     const auto reason = unavailable_.find(offered);
-    throw Refusal{"unsupported", reason != unavailable_.end() ? reason->second : "no row '" + row + "'"};
+    throw serve::Refusal{"unsupported",
+                         reason != unavailable_.end() ? reason->second : "no row '" + row + "'"};
   }
   const std::uint32_t timeout_ms = need(params.timeout_ms, "timeoutMs");
-  if (timeout_ms == 0) throw Refusal{"invalid", "params.timeoutMs must be at least 1"};
+  if (timeout_ms == 0) throw serve::Refusal{"invalid", "params.timeoutMs must be at least 1"};
   const Nanoseconds timeout = std::chrono::milliseconds(timeout_ms);
   process::SpawnOptions command;
   if (row == "spawn_exit") {

@@ -10,6 +10,7 @@
 #include <boost/describe.hpp>
 
 #include "base/error.hpp"
+#include "serve/serve.hpp"
 #include "spawner/operation.hpp"
 
 namespace tare::spawner {
@@ -27,12 +28,6 @@ struct Params {
 };
 BOOST_DESCRIBE_STRUCT(Params, (), (timeout_ms, fanout, nonce, bytes, input, dir, file, content))
 
-/// A request that gets an error instead of an answer: {"code":…,"message":…} of the protocol.
-struct Refusal {
-  std::string code;
-  std::string message;
-};
-
 /// One of the floor lanes: which rows it has and how it carries them out.
 class Lane {
  public:
@@ -43,8 +38,8 @@ class Lane {
   const std::vector<std::string>& rows() const { return rows_; }
   const std::map<std::string, std::string>& unavailable() const { return unavailable_; }
 
-  /// One sample of a row. Throws Refusal for a row that this lane does not have and for missing parameters,
-  /// LabVanished when the lab is gone.
+  /// One sample of a row. Throws serve::Refusal for a row that this lane does not have and for missing
+  /// parameters, LabVanished when the lab is gone.
   Sample sample(const std::string& row, const Params& params) const;
 
  private:

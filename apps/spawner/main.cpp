@@ -60,7 +60,12 @@ int run(const std::vector<std::string>& arguments) {
   const tare::spawner::Lane lane(kind, std::move(words));
   // A lab that is gone shows as EPIPE.
   std::signal(SIGPIPE, SIG_IGN);
-  return tare::spawner::serve(lane);
+  try {
+    tare::serve::serve(tare::spawner::handlers(lane));
+    return tare::exit_ok;
+  } catch (const tare::spawner::LabVanished&) {
+    return tare::exit_failed;
+  }
 }
 
 }  // namespace

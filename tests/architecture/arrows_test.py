@@ -28,7 +28,7 @@ TARGET_NAMES = {"lab/bench/agents": "agents_bench"}
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
              "lab/bench/spawn", "lab/bench/agents"}
 # The program is also the driver of what is built into it: that runs in a process of its own.
-APPS = {"spawner": {"base", "lab/process"}, "tare": LIBRARIES | {"runtime/agents_driver"}}
+APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver"}}
 
 
 def folder_of(include):
