@@ -17,7 +17,18 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           verdict_compare_1m(),
                                           lab_rss(),
                                           lab_summary_10m(),
-                                          cli_help()};
+                                          cli_help(),
+                                          agents_spawn_memory(),
+                                          agents_spawn_durable(),
+                                          agents_spawn_durable_floor(),
+                                          agents_admission(),
+                                          agents_sweep(),
+                                          agents_sweep_scale(),
+                                          agents_dedupe(),
+                                          agents_dedupe_scale(),
+                                          agents_rss(),
+                                          agents_durable_rate(),
+                                          agents_restart()};
   return all;
 }
 
@@ -26,6 +37,9 @@ Result run(const Benchmark& benchmark) {
   Measurement measurement;
   try {
     measurement = benchmark.measure();
+  } catch (const Broken& broken) {
+    measurement.broken = broken.what();
+    if (!broken.why().empty()) *measurement.broken += " (" + broken.why() + ")";
   } catch (const Error& error) {
     measurement.note = error.what();
     if (!error.why().empty()) measurement.note += " (" + error.why() + ")";

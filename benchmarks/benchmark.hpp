@@ -6,6 +6,7 @@
 
 #include <boost/describe.hpp>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "lab/measure/noise.hpp"
 #include "lab/measure/quantile.hpp"
@@ -23,6 +24,7 @@ struct Limit {
 enum class Judged {
   ratio,  ///< measured ÷ against, both out of one run and interleaved, so that load is in both
   time,   ///< measured; load makes it larger
+  rate,   ///< measured; load makes it smaller
   size,   ///< measured; load is nothing to it: memory, or how often a verdict is right
 };
 
@@ -43,6 +45,14 @@ struct Measurement {
   std::optional<measure::Interval> interval;  ///< 95 % of the judged figure: of the ratio where there is one
   std::string note;                           ///< how many samples, what else was seen
   std::optional<std::string> broken;          ///< something is wrong, however fast it was
+  std::optional<Limit> limit = {};            ///< in place of the bar's, where the run itself sets it
+};
+
+/// Thrown out of a measurement when what was measured is wrong: it fails, however fast it was.
+class Broken : public Error {
+ public:
+  explicit Broken(const std::string& what, std::string why = {})
+      : Error(ErrorCode::failed, what, std::move(why)) {}
 };
 
 BOOST_DEFINE_ENUM_CLASS(Verdict, pass, fail, inconclusive, unmeasured)
@@ -67,13 +77,14 @@ BOOST_DESCRIBE_STRUCT(Result, (),
 
 /// Gates on the interval: pass when all of it is inside the limit, fail when all of it is outside, else
 /// inconclusive; without an interval the figure itself decides, but never a ratio. A time that is too long
-/// on a busy machine is inconclusive. Nothing measured is unmeasured, with the note as the reason.
+/// on a busy machine is inconclusive, and so is a rate that is too small. Nothing measured is unmeasured,
+/// with the note as the reason.
 Result judge(const Bar& bar, const Measurement& measurement, const measure::Noise& noise);
 
 struct Benchmark {
   Bar bar;
   /// Takes less than a minute, or says here and in docs/performance.md why it does not. Throws Error:
-  /// unavailable for a peer that is not there.
+  /// unavailable for a peer that is not there. Throws Broken for a wrong answer.
   Measurement (*measure)();
 };
 
@@ -83,7 +94,7 @@ Result run(const Benchmark& benchmark);
 /// In the order of the report.
 const std::vector<Benchmark>& all_benchmarks();
 
-// One file each.
+// One file each, or each pair.
 Benchmark spawn_native_overhead();
 Benchmark spawn_hyperfine_agreement();
 Benchmark spawn_large_parent();
@@ -94,5 +105,16 @@ Benchmark verdict_compare_1m();
 Benchmark lab_rss();
 Benchmark lab_summary_10m();
 Benchmark cli_help();
+Benchmark agents_spawn_memory();
+Benchmark agents_spawn_durable();
+Benchmark agents_spawn_durable_floor();
+Benchmark agents_admission();
+Benchmark agents_sweep();
+Benchmark agents_sweep_scale();
+Benchmark agents_dedupe();
+Benchmark agents_dedupe_scale();
+Benchmark agents_rss();
+Benchmark agents_durable_rate();
+Benchmark agents_restart();
 
 }  // namespace tare::benchmarks

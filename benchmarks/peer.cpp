@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "lab/driver/registry.hpp"
+#include "lab/driver/workload.hpp"
 
 namespace tare::benchmarks {
 namespace {
@@ -57,13 +58,19 @@ driver::DriverCommand spawner(std::vector<std::string> arguments) {
   return {"tare-spawner", std::move(arguments), {}, {}};
 }
 
-driver::Driver start_target(const std::string& name) {
-  driver::TargetSpec target = driver::parse_target(name, {});
+driver::DriverCommand target_command(const std::string& name, std::string_view bench,
+                                     const std::vector<std::string>& arguments) {
+  driver::RegistryOptions options;
+  options.bench = bench;
+  driver::TargetSpec target = driver::parse_target(name, options);
   if (target.unavailable) throw target.unavailable_error();
-  return driver::Driver({target.id,
-                         std::move(target.driver),
-                         {{driver::node_variable, driver::node_program({}).string()}},
-                         {}});
+  target.driver.insert(target.driver.end(), arguments.begin(), arguments.end());
+  return {
+      target.id, std::move(target.driver), {{driver::node_variable, driver::node_program({}).string()}}, {}};
+}
+
+driver::Driver start_target(const std::string& name) {
+  return driver::Driver(target_command(name, driver::spawn_bench));
 }
 
 std::vector<driver::Sample> take(driver::Driver& driver, const std::string& row, std::int64_t iterations) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -41,8 +42,13 @@ std::string tare_path();
 /// tare-spawner with these arguments, driven as a run drives it.
 driver::DriverCommand spawner(std::vector<std::string> arguments);
 
-/// A driver of a built-in target, started as a run starts it. Throws Error(unavailable) when it is not
-/// installed.
+/// How a driver of a built-in target of a bench is started, with these arguments after its own. Throws
+/// Error(unavailable) when it is not installed.
+driver::DriverCommand target_command(const std::string& name, std::string_view bench,
+                                     const std::vector<std::string>& arguments = {});
+
+/// A driver of a built-in target of the spawn bench, started as a run starts it. Throws Error(unavailable)
+/// when it is not installed.
 driver::Driver start_target(const std::string& name);
 
 /// Takes samples of a row and throws Error(failed) unless each ended with exit code 0.

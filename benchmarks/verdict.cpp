@@ -28,16 +28,21 @@ struct Judgement {
   std::string reason;
 };
 
-Judgement judge_figure(const Bar& bar, const Measurement& measurement, const measure::Noise& noise) {
+bool suffers_from_load(Judged judged) {
+  return judged == Judged::time || judged == Judged::rate;
+}
+
+Judgement judge_figure(const Bar& bar, const Limit& limit, const Measurement& measurement,
+                       const measure::Noise& noise) {
   const auto& figure = bar.judged == Judged::ratio ? measurement.ratio : measurement.measured;
   if (measurement.broken) return {Verdict::fail, *measurement.broken};
   if (!figure) return {Verdict::unmeasured, measurement.note.empty() ? "no figure came out" : ""};
   if (bar.judged == Judged::ratio && !measurement.interval)
     return {Verdict::inconclusive, "too few samples for an interval"};
   const measure::Interval interval = measurement.interval.value_or(measure::Interval{*figure, *figure});
-  const Position position = position_of(interval, bar.limit);
+  const Position position = position_of(interval, limit);
   if (position == Position::inside) return {Verdict::pass, ""};
-  if (bar.judged == Judged::time && noise.level == measure::NoiseLevel::busy)
+  if (suffers_from_load(bar.judged) && noise.level == measure::NoiseLevel::busy)
     return {Verdict::inconclusive, "the machine was busy: " + text::join(noise.reasons, ", ")};
   if (position == Position::outside) return {Verdict::fail, "the limit is passed"};
   return {Verdict::inconclusive, "the interval holds the limit"};
@@ -46,14 +51,15 @@ Judgement judge_figure(const Bar& bar, const Measurement& measurement, const mea
 }  // namespace
 
 Result judge(const Bar& bar, const Measurement& measurement, const measure::Noise& noise) {
-  Judgement judgement = judge_figure(bar, measurement, noise);
+  const Limit limit = measurement.limit.value_or(bar.limit);
+  Judgement judgement = judge_figure(bar, limit, measurement, noise);
   Result result{bar.id,
                 bar.quantity,
                 bar.unit,
                 measurement.measured,
                 measurement.interval,
                 measurement.against,
-                value_of(bar.limit),
+                value_of(limit),
                 measurement.ratio,
                 judgement.verdict,
                 std::move(judgement.reason),

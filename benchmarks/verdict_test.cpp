@@ -72,6 +72,22 @@ TEST(Verdict, load_is_no_excuse_for_a_size) {
   EXPECT_EQ(verdict(size_bar, absolute(25), busy), Verdict::pass);
 }
 
+TEST(Verdict, a_small_rate_is_as_a_long_time) {
+  const Bar rate_bar{"a.rate", "how many", "/s", Judged::rate, {100.0, {}}};
+  EXPECT_EQ(verdict(rate_bar, absolute(90, Interval{80, 95})), Verdict::fail);
+  EXPECT_EQ(verdict(rate_bar, absolute(90, Interval{80, 95}), busy), Verdict::inconclusive);
+  EXPECT_EQ(verdict(rate_bar, absolute(110, Interval{105, 120}), busy), Verdict::pass);
+}
+
+TEST(Verdict, a_limit_that_the_run_has_set_takes_the_place_of_the_bars) {
+  const Bar rate_bar{"a.rate", "how many", "/s", Judged::rate, {100.0, {}}};
+  Measurement measurement = absolute(60, Interval{55, 65});
+  measurement.limit = Limit{50.0, {}};
+  const Result result = judge(rate_bar, measurement, quiet);
+  EXPECT_EQ(result.verdict, Verdict::pass);
+  EXPECT_EQ(json::line(result.limit), "[50,null]");
+}
+
 TEST(Verdict, what_is_wrong_fails_however_fast_it_was) {
   Measurement measurement = ratio(0.9, Interval{0.8, 0.95});
   measurement.broken = "the answer is wrong";
@@ -106,6 +122,13 @@ TEST(Run, an_error_of_a_benchmark_is_its_reason) {
   const Result result = run(benchmark);
   EXPECT_EQ(result.verdict, Verdict::unmeasured);
   EXPECT_EQ(result.reason, "no peer (not installed); install it");
+}
+
+TEST(Run, a_wrong_answer_fails_and_is_no_missing_figure) {
+  const Result result =
+      run({time_bar, []() -> Measurement { throw Broken("3 of 4 are there", "one was lost"); }});
+  EXPECT_EQ(result.verdict, Verdict::fail);
+  EXPECT_EQ(result.reason, "3 of 4 are there (one was lost)");
 }
 
 }  // namespace
