@@ -31,7 +31,8 @@ void add_flags(CLI::App& app, agents_bench::RawOptions& raw) {
            "DIR");
   add_text(app, "--timeout", raw.timeout, "Limit of one worker, 1 to 3600 (default 300)", "SECONDS");
   add_seed_and_node(app, raw.seed, raw.node);
-  app.add_flag("--quick", raw.quick, "Fan-outs 1 and 64, 512 children, short mixed loads: a first look");
+  app.add_flag("--quick", raw.quick,
+               "Fan-outs 1 and 64, 512 children, short mixed loads, 3 crashes: a first look");
 }
 
 }  // namespace

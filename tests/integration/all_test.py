@@ -22,7 +22,7 @@ class All(harness.TareTest):
         return ["--node", str(self.folder / "prefix")]
 
     def test_both_benches_are_in_one_document_and_a_failure_in_one_keeps_the_other(self):
-        where = self.prefix(f"exec {fake_registry('exit_3', 'admission')}")
+        where = self.prefix(f"exec {fake_registry('exit_3', 'spawnPipelineDurable')}")
         result = self.tare("all", *where, "--markdown", "report.md", env=LITTLE)
         self.assertEqual(result.returncode, 1, result.stderr)
         document = self.document()
@@ -38,15 +38,15 @@ class All(harness.TareTest):
         self.assertTrue(document["config"]["agents"]["drivers"]["node"][1].endswith("/registry_node.mjs"))
         self.assertEqual(self.row(document, "node_exit_1", "node")["status"], "ok")
         self.assertEqual(len(document["invariants"]["failures"]), 1)
-        self.assertIn("admission_1 on node: ", document["invariants"]["failures"][0])
+        self.assertIn("spawnPipelineDurable_1 on node: ", document["invariants"]["failures"][0])
         self.assertGreater(document["memory"]["workerProcessMaxRssBytes"], 0)
         for text in [result.stderr, (self.folder / "report.md").read_text()]:
             self.assertIn("node_exit_1", text)
             self.assertIn("spawnPipelineInMemory", text)
-        self.assertRegex(result.stderr.splitlines()[-1], r"^tare: worker of admission_1 on node failed: .*; out/run.json holds what was measured$")
+        self.assertRegex(result.stderr.splitlines()[-1], r"^tare: worker of spawnPipelineDurable_1 on node failed: .*; out/run.json holds what was measured$")
 
     def test_a_bench_that_cannot_run_is_one_line_and_the_next_one_runs(self):
-        where = self.prefix(f"exec {fake_registry('exit_3', 'admission')}", spawn="exit 9")
+        where = self.prefix(f"exec {fake_registry('exit_3', 'spawnPipelineInMemory')}", spawn="exit 9")
         result = self.tare("all", *where, env=LITTLE)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr.splitlines()[0], "^tare: driver 'node' .*exit code 9")

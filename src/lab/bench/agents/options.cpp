@@ -26,6 +26,7 @@ constexpr WholeRange timeout_range{1, 3'600};
 constexpr WholeRange mixed_range{1, 60'000};
 
 constexpr std::uint64_t quick_mixed_ms = 200;
+constexpr std::uint64_t quick_crashes = 3;
 
 std::vector<std::string> names(const std::vector<AgentScenario>& scenarios) {
   std::vector<std::string> all;
@@ -161,6 +162,11 @@ Options resume(const Options& before, const RawOptions& raw, std::string_view so
   same(raw.node.has_value(), now.node == before.node, "--node");
   same(raw.quick, before.quick, "--quick");
   return before;
+}
+
+Rounds rounds_of(const Options& options, const driver::Workload& workload) {
+  if (workload.work != driver::Work::durable_crash) return {options.runs, options.warmup};
+  return {options.quick ? std::min(options.runs, quick_crashes) : options.runs, 0};
 }
 
 std::vector<driver::Workload> workloads(const Options& options) {

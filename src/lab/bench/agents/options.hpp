@@ -67,6 +67,16 @@ Options resolve(const RawOptions& raw);
 /// Throws Error(input) that names the first difference. `source` names the document.
 Options resume(const Options& before, const RawOptions& raw, std::string_view source);
 
+/// How often a row is measured in each worker.
+struct Rounds {
+  std::uint64_t runs;
+  std::uint64_t warmup;
+};
+
+/// A row that kills its workers has fresh ones for each sample, so nothing of them could be warm; and as it
+/// takes two of them for each, a quick run has 3.
+Rounds rounds_of(const Options& options, const driver::Workload& workload);
+
 /// The rows of a run, in the order in which they run: each scenario with each of its sizes.
 std::vector<driver::Workload> workloads(const Options& options);
 

@@ -127,6 +127,17 @@ TEST(Options, quick_has_few_sizes_and_a_flag_beats_it) {
   EXPECT_THAT(resolve(raw).fanout, ElementsAre(2));
 }
 
+TEST(Options, rows_that_kill_their_workers_have_no_warm_ups_and_are_few_in_a_quick_run) {
+  Options options;
+  const driver::Workload crash = driver::find_workload("durableCrash_1000").value();
+  EXPECT_EQ(rounds_of(options, crash).runs, 10U);
+  EXPECT_EQ(rounds_of(options, crash).warmup, 0U);
+  options.quick = true;
+  EXPECT_EQ(rounds_of(options, crash).runs, 3U);
+  EXPECT_EQ(rounds_of(options, driver::find_workload("admission_8").value()).runs, 10U);
+  EXPECT_EQ(rounds_of(options, driver::find_workload("admission_8").value()).warmup, 1U);
+}
+
 TEST(Options, a_state_folder_is_there_and_absolute) {
   const file::TemporaryFolder folder("tare-test");
   RawOptions raw;

@@ -1,6 +1,7 @@
 #include "lab/bench/agents/run.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -23,7 +24,8 @@ struct Aborted {
 /// How long a worker takes, roughly, in milliseconds: its share of the time that is left.
 std::uint64_t weight_of(const driver::Workload& workload, const Options& options) {
   constexpr std::uint64_t start = 100;
-  const std::uint64_t samples = options.runs + options.warmup;
+  const Rounds rounds = rounds_of(options, workload);
+  const std::uint64_t samples = rounds.runs + rounds.warmup;
   if (workload.work == driver::Work::mixed_load) return start + samples * options.mixed_ms;
   if (workload.work == driver::Work::durable_crash) return samples * 3 * start;
   return start + samples;
@@ -52,8 +54,8 @@ class Run {
   /// `seed`: what all lanes have in common; `lane` tells them apart.
   void measure_worker(const driver::Workload& workload, const Entry& entry, std::uint64_t seed,
                       std::uint64_t lane, std::uint32_t process);
-  static void record(const Taken& taken, bench::Recorder& recorder, const Options& options,
-                     std::uint32_t process);
+  static void record(const Taken& taken, bench::Recorder& recorder, std::uint32_t process,
+                     std::uint32_t first_round);
   void seal();
 
   const Options& options_;
@@ -147,17 +149,17 @@ void Run::measure_worker(const driver::Workload& workload, const Entry& entry, s
   const Job job{*entry.lane, workload, options_, life_, measure::mix(seed, 1 + lane), seed};
   const Taken taken = workload.work == driver::Work::durable_crash ? take_crashes(job) : take_samples(job);
   bench::Recorder recorder(*entry.row, workload, bench::excused_checks(entry.lane->defects, workload.row));
-  record(taken, recorder, options_, process);
+  record(taken, recorder, process, static_cast<std::uint32_t>(process * rounds_of(options_, workload).runs));
   note_memory(*entry.row);
   if (entry.row->status != report::RowStatus::failed) return;
   throw Aborted{text::one_line(fmt::format("worker of {} on {} failed: {}", workload.row, entry.lane->spec.id,
                                            entry.row->reason.value_or("")))};
 }
 
-void Run::record(const Taken& taken, bench::Recorder& recorder, const Options& options,
-                 std::uint32_t process) {
+void Run::record(const Taken& taken, bench::Recorder& recorder, std::uint32_t process,
+                 std::uint32_t first_round) {
   for (const Judged& one : taken.warmups) recorder.warm_up(one.sample, one.judgements);
-  auto round = static_cast<std::uint32_t>(process * options.runs);
+  std::uint32_t round = first_round;
   for (const Judged& one : taken.samples)
     recorder.add(one.sample, one.judgements, {round++, process, one.at});
   if (taken.failure) recorder.fail(*taken.failure);
@@ -174,14 +176,18 @@ Options resumed_options(const report::Document& before, const RawOptions& raw, s
   bench::check_resumable(before, Options{}.bench, source);
   const auto options = json::read<Options>(before.config, fmt::format("{}: config", source));
   const Options resumed = resume(options, raw, source);
+  std::map<std::string, std::uint64_t> runs;  // of each worker, by row
   std::vector<std::string> rows;
-  for (const driver::Workload& workload : workloads(resumed)) rows.push_back(workload.row);
+  for (const driver::Workload& workload : workloads(resumed)) {
+    rows.push_back(workload.row);
+    runs[workload.row] = rounds_of(resumed, workload).runs;
+  }
   bench::check_rows(before, rows, source,
-                    [&](const std::string&) { return resumed.runs * resumed.processes; });
+                    [&](const std::string& row) { return runs.at(row) * resumed.processes; });
   for (const report::Row& row : before.rows) {
     const auto total = row.metrics.find("total");
     if (row.status == report::RowStatus::failed || total == row.metrics.end()) continue;
-    if (total->second.samples.size() == workers_done(row) * resumed.runs) continue;
+    if (total->second.samples.size() == workers_done(row) * runs.at(row.row)) continue;
     throw Error(ErrorCode::input, fmt::format("{}: {} on {}", source, row.row, row.target),
                 fmt::format("{} samples are no whole workers", total->second.samples.size()),
                 "start a new run with --output");

@@ -222,23 +222,21 @@ Taken take_samples(const Job& job) {
   return guarded([&](Taken& taken) {
     const State state(job.options);
     Worker worker(job);
-    if (job.options.warmup > 0)
-      taken.warmups = ask(job, worker, state, job.options.warmup, measure::mix(job.seed, warmup_stream));
-    taken.samples = ask(job, worker, state, job.options.runs, measure::mix(job.seed, 0));
+    const Rounds rounds = rounds_of(job.options, job.workload);
+    if (rounds.warmup > 0)
+      taken.warmups = ask(job, worker, state, rounds.warmup, measure::mix(job.seed, warmup_stream));
+    taken.samples = ask(job, worker, state, rounds.runs, measure::mix(job.seed, 0));
     taken.failure = worker.see_off();
   });
 }
 
 Taken take_crashes(const Job& job) {
   return guarded([&](Taken& taken) {
-    const auto repeat = [&](std::vector<Judged>& into, std::uint64_t count, std::uint64_t first_stream) {
-      for (std::uint64_t i = 0; i < count && !taken.failure; ++i) {
-        job.life.stop_if_told();
-        into.push_back(crash(job, first_stream + i, taken.failure));
-      }
-    };
-    repeat(taken.warmups, job.options.warmup, warmup_stream);
-    repeat(taken.samples, job.options.runs, 0);
+    const std::uint64_t runs = rounds_of(job.options, job.workload).runs;
+    for (std::uint64_t i = 0; i < runs && !taken.failure; ++i) {
+      job.life.stop_if_told();
+      taken.samples.push_back(crash(job, i, taken.failure));
+    }
   });
 }
 
