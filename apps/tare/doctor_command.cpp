@@ -1,4 +1,5 @@
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -6,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli.hpp"
 #include "lab/driver/registry.hpp"
+#include "lab/driver/workload.hpp"
 #include "lab/measure/advice.hpp"
 
 namespace tare::cli {
@@ -54,7 +56,14 @@ int doctor(Format format, Context& context) {
   const measure::NoiseFacts now = measure::read_noise();
   const measure::HostFacts host = measure::with_noise(facts, now, now);
   std::vector<Advice> all = measure::explain(host, measure::judge(now, now, measure::usable_cpus(host)));
-  for (const driver::TargetSpec& target : driver::builtin_targets({})) all.push_back(advice_of(target));
+  std::set<std::string> seen;  // a name may be a target of several benches
+  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench}) {
+    driver::RegistryOptions options;
+    options.bench = bench;
+    for (const driver::TargetSpec& target : driver::builtin_targets(options)) {
+      if (seen.insert(target.id).second) all.push_back(advice_of(target));
+    }
+  }
   if (format == Format::json) {
     write_stdout(json::pretty(all));
     return exit_ok;

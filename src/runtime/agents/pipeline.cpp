@@ -4,8 +4,8 @@
 
 namespace tare::agents {
 
-Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
-                  const Decide& decide, const Started& started) {
+Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run, Decide decide,
+                  Started started) {
   auto admitted = admission.reserve({run.controller, run.child, run.group}, decide);
   if (auto* refusal = std::get_if<Refusal>(&admitted)) throw Refused(std::move(*refusal));
   // Held by this frame: however the coroutine ends, the slot is free again.

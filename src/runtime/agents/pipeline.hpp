@@ -44,9 +44,9 @@ using Started = std::function<void(RunId)>;
 /// by itself from then on. If a step fails, the backend cleans up, the slot is freed, and the step's
 /// exception goes on to the caller. Throws Refused when `decide` says no.
 ///
-/// `started` is told at the end; what it throws is dropped. Everything passed by reference must outlive the
-/// coroutine.
-Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run,
-                  const Decide& decide, const Started& started = {});
+/// `started` is told at the end; what it throws is dropped. Registry, admission and backend must outlive the
+/// task.
+Task<RunId> spawn(Registry& registry, Admission& admission, Backend& backend, NewRun run, Decide decide,
+                  Started started = {});
 
 }  // namespace tare::agents

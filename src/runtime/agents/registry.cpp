@@ -165,7 +165,7 @@ Task<void> Registry::mark(RunId id, Delivery delivery) {
   if (const Slot now = table_.find(id); now != none) table_[now].delivery = delivery;
 }
 
-Task<void> Registry::mark_recovered(const std::vector<RunId>& ids) {
+Task<void> Registry::mark_recovered(std::vector<RunId> ids) {
   std::vector<Change> changes;
   for (const RunId id : ids) {
     const Slot slot = table_.find(id);

@@ -61,7 +61,7 @@ class Registry {
   Task<Erased> erase(std::vector<RunId> ids);
 
   /// Says of these runs that their interruption was projected, in one write.
-  Task<void> mark_recovered(const std::vector<RunId>& ids);
+  Task<void> mark_recovered(std::vector<RunId> ids);
 
   std::optional<RunView> find(RunId id) const;
   std::vector<RunView> runs(By role, std::string_view name) const;  ///< newest first
