@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include "bare_commits.hpp"
-#include "lab/measure/paired.hpp"
 #include "registry_worker.hpp"
 
 namespace tare::benchmarks {
@@ -20,11 +17,8 @@ Measurement measure_against_node() {
                   [&] { return grouped.median_ns(row) / 1e6; }},
                  {});
   Measurement measurement = compared(figures[0], figures[1]);
-  const Measurement beside = compared(figures[0], figures[2]);
-  measurement.note += fmt::format("; against Node with --group-commit ({:.2f} ms)", beside.against.value());
-  if (beside.ratio) measurement.note += fmt::format(" {:.2f}×", *beside.ratio);
-  if (beside.interval)
-    measurement.note += fmt::format(" ({:.2f}–{:.2f}×)", beside.interval->at(0), beside.interval->at(1));
+  measurement.note +=
+      "; " + beside("against Node with --group-commit", compared(figures[0], figures[2]), "ms");
   return measurement;
 }
 

@@ -115,6 +115,14 @@ Measurement compared(const std::vector<double>& ours, const std::vector<double>&
           {}};
 }
 
+std::string beside(std::string_view what, const Measurement& compared, std::string_view unit) {
+  std::string line = fmt::format("{} ({} {})", what, text::significant(compared.against.value()), unit);
+  if (compared.ratio) line += fmt::format(" {:.2f}×", *compared.ratio);
+  if (compared.interval)
+    line += fmt::format(" ({:.2f}–{:.2f}×)", compared.interval->at(0), compared.interval->at(1));
+  return line;
+}
+
 Measurement alone(std::vector<double> figures) {
   const std::size_t workers = figures.size();
   const measure::Summary summary = measure::summarise(std::move(figures));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -83,6 +84,9 @@ std::vector<std::vector<double>> interleave(const std::vector<Lane>& lanes, cons
 
 /// The first lane against the second, worker by worker; the note says how many there were.
 Measurement compared(const std::vector<double>& ours, const std::vector<double>& theirs);
+
+/// What else was seen of two lanes, for the note: "against Node warm (62.0 µs) 0.74× (0.70–0.78×)".
+std::string beside(std::string_view what, const Measurement& compared, std::string_view unit);
 
 /// One lane by itself: the median of its workers, with the interval of order statistics.
 Measurement alone(std::vector<double> figures);

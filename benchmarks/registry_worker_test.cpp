@@ -90,6 +90,12 @@ TEST(Compared, is_paired_worker_by_worker) {
   EXPECT_EQ(measurement.note, "medians of 6 workers a side");
 }
 
+TEST(Compared, what_stands_beside_it_is_said_with_its_interval_if_it_has_one) {
+  EXPECT_EQ(beside("against X", compared({1, 1, 1}, {2, 2, 2}), "ms"), "against X (2.00 ms) 0.50×");
+  EXPECT_EQ(beside("against X", compared({1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2}), "ms"),
+            "against X (2.00 ms) 0.50× (0.50–0.50×)");
+}
+
 TEST(Compared, too_few_workers_have_no_interval) {
   EXPECT_FALSE(compared({1, 2, 3}, {1, 2, 3}).interval);
   EXPECT_FALSE(alone({1, 2, 3}).interval);
