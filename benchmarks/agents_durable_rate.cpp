@@ -50,7 +50,7 @@ class Fifo {
   }
 
  private:
-  static constexpr char end_ = '\0';
+  static constexpr char stop_sign = '\0';
 
   void drain() {
     std::array<char, 16 << 10> buffer;
@@ -59,14 +59,14 @@ class Fifo {
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return;
       const std::string_view read(buffer.data(), static_cast<std::size_t>(n));
-      text_ += read.substr(0, read.find(end_));
-      if (read.find(end_) != std::string_view::npos) return;
+      text_ += read.substr(0, read.find(stop_sign));
+      if (read.find(stop_sign) != std::string_view::npos) return;
     }
   }
 
   void stop() {
     if (!thread_.joinable()) return;
-    while (::write(fd_.get(), &end_, 1) < 0 && errno == EINTR) {
+    while (::write(fd_.get(), &stop_sign, 1) < 0 && errno == EINTR) {
     }
     thread_.join();
   }
