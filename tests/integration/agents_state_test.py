@@ -3,6 +3,7 @@ a kill."""
 
 import os
 import sqlite3
+import tempfile
 
 import harness
 from harness import TARE
@@ -42,6 +43,14 @@ class State(harness.TareTest):
         result = self.agents(*DURABLE, "--state", self.state)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(os.listdir(self.state), [])
+
+    def test_a_folder_in_memory_is_said_to_be_none_on_disk(self):
+        folder = tempfile.mkdtemp(prefix="tare-test-", dir="/dev/shm")
+        self.addCleanup(os.rmdir, folder)
+        result = self.agents(*DURABLE, "--state", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        texts = [f["text"] for f in self.document("out/agents.json")["findings"]]
+        self.assertTrue(any(t.startswith("the state folder is in memory") for t in texts), texts)
 
     def test_what_is_no_database_or_a_damaged_one_is_named(self):
         self.database.write_bytes(b"x" * 5000)

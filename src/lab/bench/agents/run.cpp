@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "lab/bench/agents/comparisons.hpp"
+#include "lab/bench/agents/disk.hpp"
 #include "lab/bench/agents/memory.hpp"
 #include "lab/bench/agents/worker.hpp"
 #include "lab/bench/common/recorder.hpp"
@@ -102,6 +103,14 @@ void Run::seal() {
              "its registry; {} can (--processes)",
              options_.processes == 1 ? "one worker" : fmt::format("{} workers", options_.processes),
              fewest_paired_processes)});
+  }
+  if (is_in_memory(options_.state ? std::filesystem::path(*options_.state)
+                                  : std::filesystem::temp_directory_path())) {
+    document.findings.push_back({report::FindingLevel::warn,
+                                 {},
+                                 {},
+                                 "the state folder is in memory: what is kept there waits for no disk "
+                                 "(--state names another)"});
   }
   document.memory->rss_end_bytes = own_rss_bytes();
   document.memory->worker_process_max_rss_bytes = largest_worker(document);

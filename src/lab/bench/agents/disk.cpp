@@ -1,0 +1,14 @@
+#include "lab/bench/agents/disk.hpp"
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+namespace tare::agents_bench {
+
+bool is_in_memory(const std::filesystem::path& folder) {
+  struct statfs facts{};
+  if (::statfs(folder.c_str(), &facts) != 0) return false;
+  return facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC;
+}
+
+}  // namespace tare::agents_bench
