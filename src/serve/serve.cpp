@@ -1,6 +1,7 @@
 #include "serve/serve.hpp"
 
 #include <cerrno>
+#include <exception>
 
 #include <unistd.h>
 
@@ -124,6 +125,9 @@ Answer answer(const Handlers& handlers, std::string_view text) {
     return {refuse(id, refusal.code, refusal.message), false};
   } catch (const Error& error) {
     return {refuse(id, error.code() == ErrorCode::input ? "invalid" : "failed", message_of(error)), false};
+  } catch (const std::exception& error) {
+    // Of the file system, of memory: one request went wrong, and the next one may not.
+    return {refuse(id, "failed", error.what()), false};
   }
 }
 

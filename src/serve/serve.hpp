@@ -22,7 +22,8 @@ struct Refusal {
 };
 
 /// Answers one op: a request to the JSON text of an object, whose members stand in the answer beside id and
-/// ok. Throws Refusal, or an Error, which is answered with `invalid` for bad input and `failed` otherwise.
+/// ok. Throws Refusal, or an Error, which is answered with `invalid` for bad input and `failed` otherwise, as
+/// is any other exception.
 using Handler = std::function<std::string(const json::Value& request)>;
 
 /// By op. `bye` is answered without one.

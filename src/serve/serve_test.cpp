@@ -1,6 +1,8 @@
 #include "serve/serve.hpp"
 
-#include <gtest/gtest.h>
+#include <filesystem>
+
+#include <gmock/gmock.h>
 
 #include "base/error.hpp"
 
@@ -32,6 +34,21 @@ TEST(Serve, refusals_and_errors_have_their_codes) {
             R"({"id":1,"ok":false,"error":{"code":"invalid","message":"params: missing"}})");
   EXPECT_EQ(ask(R"({"id":1,"op":"fail"})"),
             R"({"id":1,"ok":false,"error":{"code":"failed","message":"disk: full"}})");
+}
+
+TEST(Serve, an_exception_of_the_library_is_an_answer_and_no_end) {
+  const Handlers handlers{{"look",
+                           [](const json::Value&) -> std::string {
+                             const auto denied = std::make_error_code(std::errc::permission_denied);
+                             throw std::filesystem::filesystem_error("status", "/closed/door", denied);
+                           }},
+                          {"grow", [](const json::Value&) -> std::string { throw std::bad_alloc(); }}};
+  const Answer look = answer(handlers, R"({"id":1,"op":"look"})");
+  EXPECT_TRUE(look.line.starts_with(R"({"id":1,"ok":false,"error":{"code":"failed")")) << look.line;
+  EXPECT_THAT(look.line, testing::HasSubstr("/closed/door"));
+  EXPECT_FALSE(look.leave);
+  const Answer grow = answer(handlers, R"({"id":2,"op":"grow"})");
+  EXPECT_TRUE(grow.line.starts_with(R"({"id":2,"ok":false,"error":{"code":"failed")")) << grow.line;
 }
 
 TEST(Serve, what_is_no_request_is_answered_without_an_id) {
