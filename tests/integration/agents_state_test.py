@@ -1,6 +1,7 @@
 """The built-in registry and its state folder: what it can't use is named and left as it is; what it acknowledged survives
 a kill."""
 
+import json
 import os
 import sqlite3
 import tempfile
@@ -22,9 +23,10 @@ class State(harness.TareTest):
         return self.tare("agents", *arguments)
 
     def made(self):
-        """A database that is not the registry's."""
+        """A database that looks like the registry's, as far as its head goes."""
         with sqlite3.connect(self.database) as db:
-            db.executescript("PRAGMA journal_mode=WAL; CREATE TABLE runs (id INTEGER PRIMARY KEY);")
+            db.executescript("PRAGMA application_id=0x54617265; PRAGMA user_version=1; PRAGMA journal_mode=WAL;"
+                             " CREATE TABLE runs (id INTEGER PRIMARY KEY);")
         db.close()
 
     def refused_as(self, cause):
@@ -52,6 +54,13 @@ class State(harness.TareTest):
         texts = [f["text"] for f in self.document("out/agents.json")["findings"]]
         self.assertTrue(any(t.startswith("the state folder is in memory") for t in texts), texts)
 
+    def test_a_run_without_durable_rows_says_nothing_of_the_state_folder(self):
+        folder = tempfile.mkdtemp(prefix="tare-test-", dir="/dev/shm")
+        self.addCleanup(os.rmdir, folder)
+        result = self.agents("--targets", "embedded", "--scenarios", "admission", "--fanout", "8", "--runs", "2", "--state", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("in memory:", json.dumps(self.document("out/agents.json")["findings"]))
+
     def test_what_is_no_database_or_a_damaged_one_is_named(self):
         self.database.write_bytes(b"x" * 5000)
         self.assertIn(str(self.database), self.refused_as("not a database"))
@@ -64,8 +73,11 @@ class State(harness.TareTest):
         self.refused_as("version 9")
 
     def test_somebody_elses_database_is_named(self):
-        self.made()
-        self.refused_as("another program")
+        for version in [0, 1]:
+            with sqlite3.connect(self.database) as db:
+                db.executescript(f"PRAGMA user_version={version}; CREATE TABLE IF NOT EXISTS theirs (a)")
+            db.close()
+            self.refused_as("another program")
 
     def test_a_database_that_another_process_has_locked_is_named(self):
         self.made()

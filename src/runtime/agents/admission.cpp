@@ -9,6 +9,8 @@
 namespace tare::agents {
 namespace {
 
+constexpr const char* being_started = "childBeingStarted";
+
 template <class Counts>
 std::uint64_t count(const Counts& counts, std::string_view name) {
   const auto found = counts.find(name);
@@ -18,6 +20,7 @@ std::uint64_t count(const Counts& counts, std::string_view name) {
 }  // namespace
 
 std::string Refusal::text() const {
+  if (cap == being_started) return "this child is being started already";
   return fmt::format("{} is {}, and {} {} there", cap, limit, current, current == 1 ? "is" : "are");
 }
 
@@ -38,7 +41,7 @@ Pending Admission::pending(const Demand& demand) const {
 
 std::optional<Refusal> Admission::taken(const Demand& demand) const {
   if (demand.child.empty() || !children_.contains(demand.child)) return std::nullopt;
-  return Refusal{"childBeingStarted", 1, 1};
+  return Refusal{being_started, 1, 1};
 }
 
 Reservation::Count* Admission::add(Counts& counts, std::string_view name) {

@@ -78,6 +78,7 @@ TEST(Admission, a_child_that_is_being_started_is_not_started_twice) {
   });
   ASSERT_TRUE(std::holds_alternative<Refusal>(second));
   EXPECT_EQ(std::get<Refusal>(second).cap, "childBeingStarted");
+  EXPECT_EQ(std::get<Refusal>(second).text(), "this child is being started already");
   EXPECT_FALSE(asked);
 }
 

@@ -1,11 +1,14 @@
 #include "runtime/agents/database.hpp"
 
+#include <array>
+#include <cstring>
 #include <sqlite3.h>
 #include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -37,27 +40,26 @@ WallTime wall_of(std::int64_t ms) {
   return WallTime(std::chrono::milliseconds(ms));
 }
 
-void bind(sqlite3_stmt* statement, int at, std::int64_t value) {
-  sqlite3_bind_int64(statement, at, value);
+int bind_one(sqlite3_stmt* statement, int at, std::int64_t value) {
+  return sqlite3_bind_int64(statement, at, value);
 }
-void bind(sqlite3_stmt* statement, int at, const std::string& text) {
-  sqlite3_bind_text(statement, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+int bind_one(sqlite3_stmt* statement, int at, const std::string& text) {
+  return sqlite3_bind_text64(statement, at, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
-void bind(sqlite3_stmt* statement, int at, const std::optional<WallTime>& time) {
-  if (time) {
-    bind(statement, at, ms_of(*time));
-  } else {
-    sqlite3_bind_null(statement, at);
-  }
+int bind_one(sqlite3_stmt* statement, int at, const std::optional<WallTime>& time) {
+  return time ? bind_one(statement, at, ms_of(*time)) : sqlite3_bind_null(statement, at);
 }
 
-template <class... Values>
-void bind_all(sqlite3_stmt* statement, const Values&... values) {
-  int at = 0;
-  (bind(statement, ++at, values), ...);
+/// A name of an enumeration out of the file; nothing when it has no such name.
+template <class E>
+std::optional<E> enum_at(sqlite3_stmt* row, int column, E last) {
+  const std::int64_t value = sqlite3_column_int64(row, column);
+  if (value < 0 || value > static_cast<std::int64_t>(last)) return std::nullopt;
+  return static_cast<E>(value);
 }
 
-std::string text_at(sqlite3_stmt* row, int column) {
+/// Valid until the next step.
+std::string_view text_at(sqlite3_stmt* row, int column) {
   const unsigned char* text = sqlite3_column_text(row, column);
   if (text == nullptr) return {};
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
@@ -68,8 +70,9 @@ std::optional<WallTime> time_at(sqlite3_stmt* row, int column) {
   return wall_of(sqlite3_column_int64(row, column));
 }
 
-Run run_at(sqlite3_stmt* row) {
-  Run run;
+/// Reads a row into a run that is used again and again, as its texts need no new memory then. Returns false
+/// for a row that no registry has written.
+bool read_run(sqlite3_stmt* row, Run& run) {
   run.id = sqlite3_column_int64(row, 0);
   run.child = text_at(row, 1);
   run.requester = text_at(row, 2);
@@ -78,16 +81,22 @@ Run run_at(sqlite3_stmt* row) {
   run.label = text_at(row, 5);
   run.payload = text_at(row, 6);
   run.generation = static_cast<std::uint32_t>(sqlite3_column_int64(row, 7));
-  run.cleanup = static_cast<Cleanup>(sqlite3_column_int(row, 8));
-  run.delivery = static_cast<Delivery>(sqlite3_column_int(row, 9));
+  const auto cleanup = enum_at(row, 8, Cleanup::remove);
+  const auto delivery = enum_at(row, 9, Delivery::suppressed);
   run.recovered = sqlite3_column_int(row, 10) != 0;
   run.created = wall_of(sqlite3_column_int64(row, 11));
   run.archive_at = time_at(row, 12);
+  const auto outcome = enum_at(row, 13, Outcome::lost);
+  if (run.id <= 0 || !cleanup || !delivery || !outcome) return false;
+  run.cleanup = *cleanup;
+  run.delivery = *delivery;
+  run.status = Status::running;
+  run.settlement.reset();
   if (const auto ended = time_at(row, 14)) {
     run.status = Status::terminal;
-    run.settlement = Settlement{static_cast<Outcome>(sqlite3_column_int(row, 13)), *ended, text_at(row, 15)};
+    run.settlement = Settlement{*outcome, *ended, std::string(text_at(row, 15))};
   }
-  return run;
+  return true;
 }
 
 /// In words, for the faults that a person can do something about.
@@ -125,11 +134,24 @@ void Database::Close::operator()(sqlite3_stmt* statement) const {
 
 Database::Database(const DatabaseOptions& options) : path_(options.path) {
   open(options);
-  check();
-  execute("PRAGMA journal_mode=WAL");
+  const std::int64_t application = number("PRAGMA application_id");
+  const std::int64_t version = number("PRAGMA user_version");
+  const bool is_new = number("SELECT count(*) FROM sqlite_schema") == 0;
+  // Nothing has been written until here, and to what is not ours nothing will be.
+  if (!is_new) {
+    check_version(application, version);
+    prepare_all();
+  }
   execute("PRAGMA synchronous=FULL");
   if (options.most_pages) execute(fmt::format("PRAGMA max_page_count={}", *options.most_pages).c_str());
-  if (number("PRAGMA user_version") == 0) make_tables();
+  if (is_new) make_tables();
+  const Statement mode = prepare("PRAGMA journal_mode=WAL");
+  if (!next(mode.get()) || text_at(mode.get(), 0) != "wal")
+    refuse("it can't be kept with a write-ahead log here");
+  if (is_new) prepare_all();
+}
+
+void Database::prepare_all() {
   begin_ = prepare("BEGIN IMMEDIATE");
   commit_ = prepare("COMMIT");
   rollback_ = prepare("ROLLBACK");
@@ -137,7 +159,8 @@ Database::Database(const DatabaseOptions& options) : path_(options.path) {
   insert_task_ = prepare("INSERT INTO tasks VALUES (?,?,?,NULL)");
   settle_run_ = prepare("UPDATE runs SET outcome=?2, ended_ms=?3, result=?4, archive_ms=?5 WHERE id=?1");
   settle_task_ = prepare("UPDATE tasks SET ended_ms=?2 WHERE id=?1");
-  mark_run_ = prepare("UPDATE runs SET delivery=?2, recovered=?3 WHERE id=?1");
+  deliver_ = prepare("UPDATE runs SET delivery=?2 WHERE id=?1");
+  recover_ = prepare("UPDATE runs SET recovered=1 WHERE id=?1");
   erase_run_ = prepare("DELETE FROM runs WHERE id=?");
   erase_task_ = prepare("DELETE FROM tasks WHERE id=?");
 }
@@ -156,6 +179,7 @@ void Database::open(const DatabaseOptions& options) {
     throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()), errno_text(errno));
   }
   take_lock(options.lock_wait);
+  check_head();
   sqlite3* db = nullptr;
   // NOMUTEX: one thread at a time has it.
   const int code = sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -164,6 +188,7 @@ void Database::open(const DatabaseOptions& options) {
   sqlite3_busy_timeout(db, static_cast<int>(options.lock_wait.count()));
   // A file that can't be used is closed as it was found: without this, closing it would write to it.
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (sqlite3_db_readonly(db, "main") == 1) refuse(SQLITE_READONLY);
 }
 
 void Database::take_lock(std::chrono::milliseconds wait) {
@@ -175,25 +200,38 @@ void Database::take_lock(std::chrono::milliseconds wait) {
   }
 }
 
-void Database::check() {
-  if (sqlite3_db_readonly(db_.get(), "main") == 1) refuse(SQLITE_READONLY);
-  const std::int64_t version = number("PRAGMA user_version");
-  if (version > schema_version) {
-    throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()),
-                fmt::format("its schema is version {}, this program knows {}", version, schema_version),
-                "use the newer program, or another folder");
-  }
-  if (version == 0) {
-    if (number("SELECT count(*) FROM sqlite_schema") == 0) return;
-    throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()),
-                "it is the database of another program", "use another folder");
-  }
+void Database::check_head() const {
+  // SQLite itself would already finish what another program left half done.
+  std::array<unsigned char, 100> head{};
+  const ssize_t size = ::pread(lock_.get(), head.data(), head.size(), 0);
+  if (size < 0) refuse(errno_text(errno));
+  if (size == 0) return;  // new
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  if (size != static_cast<ssize_t>(head.size()) || std::memcmp(head.data(), magic.data(), magic.size()) != 0)
+    refuse(SQLITE_NOTADB);
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | head[i];
+    return static_cast<std::int32_t>(value);
+  };
+  constexpr std::size_t version_at = 60;  // https://www.sqlite.org/fileformat.html, 1.3
+  constexpr std::size_t application_at = 68;
+  check_version(number(application_at), number(version_at));
+}
+
+void Database::check_version(std::int64_t application, std::int64_t version) const {
+  if (application != application_id) refuse("it is the database of another program", "use another folder");
+  if (version == schema_version) return;
+  refuse(fmt::format("its schema is version {}, this program knows {}", version, schema_version),
+         "use the program that made it, or another folder");
 }
 
 void Database::make_tables() {
   accept();
+  // Before there is a log, so that the head of the file says whose it is whatever happens later.
   execute("BEGIN IMMEDIATE");
   execute(tables);
+  execute(fmt::format("PRAGMA application_id={}", application_id).c_str());
   execute(fmt::format("PRAGMA user_version={}", schema_version).c_str());
   execute("COMMIT");
 }
@@ -205,54 +243,67 @@ void Database::commit(std::span<const std::vector<Change>> batch) {
       for (const Change& change : changes) apply(change);
     }
     step(commit_.get());
-  } catch (const Error& error) {
+  } catch (...) {
     if (sqlite3_get_autocommit(db_.get()) == 0) {
       sqlite3_step(rollback_.get());
       sqlite3_reset(rollback_.get());
     }
-    throw Error(ErrorCode::failed, fmt::format("cannot write {}", path_.string()), error.why());
+    try {
+      throw;
+    } catch (const Error& error) {
+      throw Error(ErrorCode::failed, fmt::format("cannot write {}", path_.string()), error.why());
+    }
   }
 }
 
 void Database::apply(const Change& change) {
+  const auto whole = [](auto value) { return static_cast<std::int64_t>(value); };
   if (const auto* insert = std::get_if<Insert>(&change)) {
     const Run& run = insert->run;
-    const auto whole = [](auto value) { return static_cast<std::int64_t>(value); };
-    bind_all(insert_run_.get(), run.id, run.child, run.requester, run.controller, run.group, run.label,
-             run.payload, whole(run.generation), whole(run.cleanup), whole(run.delivery),
-             whole(run.recovered), ms_of(run.created), run.archive_at);
+    bind(insert_run_.get(), run.id, run.child, run.requester, run.controller, run.group, run.label,
+         run.payload, whole(run.generation), whole(run.cleanup), whole(run.delivery), whole(run.recovered),
+         ms_of(run.created), run.archive_at);
     step(insert_run_.get());
-    bind_all(insert_task_.get(), run.id, run.task, ms_of(run.created));
+    bind(insert_task_.get(), run.id, run.task, ms_of(run.created));
     step(insert_task_.get());
   } else if (const auto* settle = std::get_if<Settle>(&change)) {
-    bind_all(settle_run_.get(), settle->id, static_cast<std::int64_t>(settle->settlement.outcome),
-             ms_of(settle->settlement.ended), settle->settlement.result, settle->archive_at);
-    step(settle_run_.get());
-    bind_all(settle_task_.get(), settle->id, ms_of(settle->settlement.ended));
-    step(settle_task_.get());
-  } else if (const auto* mark = std::get_if<Mark>(&change)) {
-    bind_all(mark_run_.get(), mark->id, static_cast<std::int64_t>(mark->delivery),
-             static_cast<std::int64_t>(mark->recovered));
-    step(mark_run_.get());
+    bind(settle_run_.get(), settle->id, whole(settle->settlement.outcome), ms_of(settle->settlement.ended),
+         settle->settlement.result, settle->archive_at);
+    this->change(settle_run_.get());
+    bind(settle_task_.get(), settle->id, ms_of(settle->settlement.ended));
+    this->change(settle_task_.get());
+  } else if (const auto* deliver = std::get_if<Deliver>(&change)) {
+    bind(deliver_.get(), deliver->id, whole(deliver->delivery));
+    this->change(deliver_.get());
+  } else if (const auto* recover = std::get_if<Recover>(&change)) {
+    bind(recover_.get(), recover->id);
+    this->change(recover_.get());
   } else if (const auto* erase = std::get_if<Erase>(&change)) {
-    bind_all(erase_run_.get(), erase->id);
+    bind(erase_run_.get(), erase->id);
     step(erase_run_.get());
-    bind_all(erase_task_.get(), erase->id);
+    bind(erase_task_.get(), erase->id);
     step(erase_task_.get());
   }
 }
 
-void Database::load(const std::function<void(Run)>& each) {
+void Database::load(const std::function<void(const Run&)>& each) {
   // Both tables in the order of the same ids, side by side: a join would look each task up.
   const Statement runs = prepare(select_runs);
   const Statement tasks = prepare(select_tasks);
+  Run run;
   while (next(runs.get())) {
-    Run run = run_at(runs.get());
-    if (!next(tasks.get()) || sqlite3_column_int64(tasks.get(), 0) != run.id) refuse(SQLITE_CORRUPT);
+    if (!read_run(runs.get(), run) || !next(tasks.get()) || sqlite3_column_int64(tasks.get(), 0) != run.id)
+      refuse(SQLITE_CORRUPT);
     run.task = text_at(tasks.get(), 1);
-    each(std::move(run));
+    each(run);
   }
+  if (next(tasks.get())) refuse(SQLITE_CORRUPT);
   accept();
+}
+
+std::size_t Database::estimate() {
+  constexpr std::int64_t bytes_a_run = 400;
+  return static_cast<std::size_t>(number("PRAGMA page_count") * number("PRAGMA page_size") / bytes_a_run);
 }
 
 void Database::accept() {
@@ -269,6 +320,19 @@ void Database::step(sqlite3_stmt* statement) {
   const int code = sqlite3_step(statement);
   sqlite3_reset(statement);
   if (code != SQLITE_DONE && code != SQLITE_ROW) refuse(code);
+}
+
+void Database::change(sqlite3_stmt* statement) {
+  step(statement);
+  if (sqlite3_changes(db_.get()) != 1) refuse("a run that is to be changed is not there");
+}
+
+template <class... Values>
+void Database::bind(sqlite3_stmt* statement, const Values&... values) {
+  int at = 0;
+  for (const int code : {bind_one(statement, ++at, values)...}) {
+    if (code != SQLITE_OK) refuse(code);
+  }
 }
 
 void Database::execute(const char* sql) {
@@ -291,7 +355,11 @@ Database::Statement Database::prepare(const char* sql) {
 }
 
 void Database::refuse(int code) const {
-  throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()), cause_of(code, db_.get()));
+  refuse(cause_of(code, db_.get()));
+}
+
+void Database::refuse(const std::string& cause, const std::string& hint) const {
+  throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()), cause, hint);
 }
 
 }  // namespace tare::agents

@@ -16,8 +16,9 @@ struct sqlite3_stmt;
 
 namespace tare::agents {
 
-/// The version of the tables, `PRAGMA user_version`.
-inline constexpr int schema_version = 1;
+/// The version of the tables, `PRAGMA user_version`, and whose they are, `PRAGMA application_id`: "Tare".
+inline constexpr std::int64_t schema_version = 1;
+inline constexpr std::int64_t application_id = 0x54617265;
 
 struct DatabaseOptions {
   std::filesystem::path path;
@@ -43,7 +44,10 @@ class Database {
 
   /// Every run in the order of registration, as it was last written. To be called before the first commit:
   /// whatever is damaged shows here, and the file is still as it was. Throws as the constructor does.
-  void load(const std::function<void(Run)>& each);
+  void load(const std::function<void(const Run&)>& each);
+
+  /// About how many runs there are, from the size of the file.
+  std::size_t estimate();
 
  private:
   struct Close {
@@ -54,21 +58,28 @@ class Database {
 
   void open(const DatabaseOptions& options);
   void take_lock(std::chrono::milliseconds wait);
-  void check();
+  void check_head() const;
+  void check_version(std::int64_t application, std::int64_t version) const;
   void make_tables();
+  void prepare_all();
   void apply(const Change& change);
   void accept();
   bool next(sqlite3_stmt* statement);
   void step(sqlite3_stmt* statement);
+  /// A change of a row that must be there.
+  void change(sqlite3_stmt* statement);
   void execute(const char* sql);
   std::int64_t number(const char* sql);
   Statement prepare(const char* sql);
+  template <class... Values>
+  void bind(sqlite3_stmt* statement, const Values&... values);
   [[noreturn]] void refuse(int code) const;
+  [[noreturn]] void refuse(const std::string& cause, const std::string& hint = {}) const;
 
   std::filesystem::path path_;
   Fd lock_;  ///< closed after the database: closing it would drop SQLite's own locks
   std::unique_ptr<sqlite3, Close> db_;
-  Statement insert_run_, insert_task_, settle_run_, settle_task_, mark_run_, erase_run_, erase_task_;
+  Statement insert_run_, insert_task_, settle_run_, settle_task_, deliver_, recover_, erase_run_, erase_task_;
   Statement begin_, commit_, rollback_;
 };
 

@@ -47,7 +47,7 @@ class DatabaseTest : public testing::Test {
   }
   static std::vector<agents::Run> load(Database& database) {
     std::vector<agents::Run> runs;
-    database.load([&](agents::Run run) { runs.push_back(std::move(run)); });
+    database.load([&](const agents::Run& run) { runs.push_back(run); });
     return runs;
   }
   std::vector<agents::Run> load() {
@@ -108,7 +108,7 @@ TEST_F(DatabaseTest, keeps_ends_marks_and_removals) {
   const WallTime ended(std::chrono::milliseconds(1'700'000'009'000));
   write({Insert{run_of(1)}, Insert{run_of(2)}, Insert{run_of(3)}});
   write({Settle{1, {Outcome::timeout, ended, R"("r")"}, ended + std::chrono::hours(1)},
-         Mark{2, Delivery::delivered, true}, Erase{3}});
+         Deliver{2, Delivery::delivered}, Recover{2}, Erase{3}});
   const std::vector<agents::Run> runs = load();
   ASSERT_EQ(runs.size(), 2u);
   ASSERT_TRUE(runs[0].settlement);
@@ -195,9 +195,48 @@ TEST_F(DatabaseTest, a_newer_schema_is_left_alone) {
   refused("its schema is version 9, this program knows 1");
 }
 
-TEST_F(DatabaseTest, somebody_elses_database_is_left_alone) {
-  sql("CREATE TABLE theirs (a)");
+TEST_F(DatabaseTest, somebody_elses_database_is_left_alone_whatever_its_version) {
+  for (const char* text : {"CREATE TABLE theirs (a)", "PRAGMA user_version=1", "PRAGMA user_version=-1",
+                           "PRAGMA application_id=7", "PRAGMA journal_mode=WAL"}) {
+    sql(text);
+    refused("another program");
+  }
+}
+
+TEST_F(DatabaseTest, what_another_program_left_half_done_is_left_so) {
+  sql("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
+  std::ofstream(path.string() + "-journal") << "a journal that SQLite would play back";
   refused("another program");
+  EXPECT_TRUE(fs::exists(path.string() + "-journal"));
+}
+
+TEST_F(DatabaseTest, an_older_schema_that_never_was_is_left_alone) {
+  write({Insert{run_of(1)}});
+  sql("PRAGMA user_version=-1");
+  refused("its schema is version -1");
+}
+
+TEST_F(DatabaseTest, a_change_of_a_run_that_is_not_there_is_an_error) {
+  write({Insert{run_of(1)}});
+  Database database(options);
+  load(database);
+  for (const Change& change :
+       {Change(Settle{2, {}, {}}), Change(Deliver{2, Delivery::delivered}), Change(Recover{2})}) {
+    const std::vector<std::vector<Change>> batch{{change}};
+    EXPECT_THROW(database.commit(batch), Error);
+  }
+  const std::vector<std::vector<Change>> gone{{Erase{2}}};  // it is gone, which is what was asked for
+  database.commit(gone);
+}
+
+TEST_F(DatabaseTest, what_no_registry_has_written_is_damage) {
+  for (const char* text : {"UPDATE runs SET cleanup=7", "UPDATE runs SET delivery=-1",
+                           "INSERT INTO tasks VALUES (9,'t',0,NULL)"}) {
+    fs::remove(path);
+    write({Insert{run_of(1)}});
+    sql(text);
+    refused("damaged");
+  }
 }
 
 TEST_F(DatabaseTest, one_process_at_a_time_has_it) {

@@ -6,20 +6,20 @@
 namespace tare::agents {
 namespace {
 
-bool is_newer(const RunView& a, const RunView& b) {
+bool is_newer(const RunKey& a, const RunKey& b) {
   return a.generation != b.generation ? a.generation > b.generation : a.id > b.id;
 }
 
 }  // namespace
 
-std::vector<std::size_t> newest_per_child(std::span<const RunView> runs) {
+std::vector<std::size_t> newest_per_child(std::span<const RunKey> runs) {
   // Open addressing, at most half full. A session's id is its own hash: ids are small whole numbers without
   // large gaps, and runs that were registered one after the other then stand side by side.
   const std::size_t places = std::bit_ceil(std::max<std::size_t>(runs.size() * 2, 2));
   std::vector<std::uint32_t> best(places, none);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::size_t place = runs[i].child_id & (places - 1);
-    while (best[place] != none && runs[best[place]].child_id != runs[i].child_id)
+    std::size_t place = runs[i].child & (places - 1);
+    while (best[place] != none && runs[best[place]].child != runs[i].child)
       place = (place + 1) & (places - 1);
     if (best[place] == none || is_newer(runs[i], runs[best[place]]))
       best[place] = static_cast<std::uint32_t>(i);

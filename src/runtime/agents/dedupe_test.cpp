@@ -10,23 +10,19 @@ namespace {
 
 using testing::ElementsAre;
 
-RunView view(NameId child, std::uint32_t generation, RunId id) {
-  RunView view{};
-  view.child_id = child;
-  view.generation = generation;
-  view.id = id;
-  return view;
+RunKey key(NameId child, std::uint32_t generation, RunId id) {
+  return {id, child, generation};
 }
 
 TEST(Dedupe, takes_the_newest_generation_of_each_child_in_either_order) {
-  std::vector<RunView> runs{view(7, 1, 1), view(9, 1, 2), view(7, 2, 3), view(7, 3, 4), view(9, 2, 5)};
+  std::vector<RunKey> runs{key(7, 1, 1), key(9, 1, 2), key(7, 2, 3), key(7, 3, 4), key(9, 2, 5)};
   EXPECT_THAT(newest_per_child(runs), ElementsAre(3, 4));
   std::ranges::reverse(runs);
   EXPECT_THAT(newest_per_child(runs), ElementsAre(0, 1));
 }
 
 TEST(Dedupe, of_equal_generations_the_later_registration_counts) {
-  const std::vector<RunView> runs{view(1, 2, 10), view(1, 2, 30), view(1, 2, 20)};
+  const std::vector<RunKey> runs{key(1, 2, 10), key(1, 2, 30), key(1, 2, 20)};
   EXPECT_THAT(newest_per_child(runs), ElementsAre(1));
 }
 
@@ -38,13 +34,13 @@ TEST(Dedupe, agrees_with_a_map_whatever_the_ids_are) {
   std::uint64_t seed = 1;
   const auto next = [&] { return (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 40; };
   for (const std::uint32_t spread : {1u, 5u, 1000u, 0x7fffffffu}) {
-    std::vector<RunView> runs;
+    std::vector<RunKey> runs;
     for (int i = 0; i < 500; ++i) {
-      runs.push_back(view(static_cast<NameId>(next() % spread), static_cast<std::uint32_t>(next() % 4), i));
+      runs.push_back(key(static_cast<NameId>(next() % spread), static_cast<std::uint32_t>(next() % 4), i));
     }
     std::map<NameId, std::size_t> best;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const auto [found, is_new] = best.emplace(runs[i].child_id, i);
+      const auto [found, is_new] = best.emplace(runs[i].child, i);
       if (!is_new && runs[i].generation >= runs[found->second].generation) found->second = i;
     }
     std::vector<std::size_t> expected;

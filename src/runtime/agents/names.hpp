@@ -42,6 +42,7 @@ class Names {
   Name& operator[](NameId id) { return names_[id]; }
   const Name& operator[](NameId id) const { return names_[id]; }
   std::size_t size() const { return ids_.size(); }
+  void reserve(std::size_t names) { ids_.reserve(names); }
 
  private:
   Chunks<Name> names_;  // the map's keys point into it

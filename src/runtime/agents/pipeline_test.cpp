@@ -109,6 +109,29 @@ TEST_F(PipelineTest, the_first_failure_counts_when_the_clean_up_fails_too) {
   }
 }
 
+TEST_F(PipelineTest, a_child_that_is_being_registered_counts_once_against_the_caps) {
+  HeldStore held(loop);
+  Registry durable(loop, held, clock);
+  const Decide usual = [&](const Pending& pending) {
+    return decide({}, Load{0, durable.active(By::controller, "main"), 0, 0}, pending);
+  };
+  int refused = 0;
+  const auto start = [&](const std::string& name) {
+    loop.start(spawn(durable, admission, backend, child(name), usual),
+               [&](const std::exception_ptr& failure, RunId) { refused += failure ? 1 : 0; });
+    run();
+  };
+  for (const char* name : {"a", "b", "c", "d", "e"}) start(name);
+  EXPECT_EQ(refused, 0);
+  start("f");
+  EXPECT_EQ(refused, 1);
+  held.succeed();
+  run();
+  EXPECT_EQ(durable.active(By::controller, "main"), 5u);
+  start("g");
+  EXPECT_EQ(refused, 2);
+}
+
 TEST_F(PipelineTest, a_store_that_fails_is_cleaned_up_after_registration) {
   HeldStore held(loop);
   Registry durable(loop, held, clock);

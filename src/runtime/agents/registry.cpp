@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "runtime/agents/dedupe.hpp"
 
 namespace tare::agents {
 namespace {
@@ -14,16 +15,22 @@ Error unknown(RunId id) {
   return Error(ErrorCode::failed, fmt::format("there is no run {}", text_of(id)));
 }
 
+void check_size(std::size_t size) {
+  if (size <= text_limit) return;
+  throw Error(ErrorCode::input, "a run's texts are too long",
+              fmt::format("{} bytes, at most {}", size, text_limit));
+}
+
 }  // namespace
 
 Registry::Registry(Loop& loop, Store& store, const Clock& clock, RegistryOptions options)
     : loop_(loop), store_(store), clock_(clock), options_(options) {}
 
 std::size_t Registry::restore() {
-  store_.load([&](Run run) {
+  table_.reserve(store_.estimate());
+  store_.load([&](const Run& run) {
     last_id_ = std::max(last_id_, run.id);
-    if (run.status != Status::terminal) run.status = Status::interrupted;
-    table_.insert(run);
+    table_.insert(run, run.status == Status::terminal ? Status::terminal : Status::interrupted);
   });
   return table_.size();
 }
@@ -35,19 +42,19 @@ RunId Registry::next_id(WallTime now) {
 }
 
 Task<RunId> Registry::add(NewRun wanted) {
+  check_size(wanted.child.size() + wanted.requester.size() + wanted.controller.size() + wanted.group.size() +
+             wanted.label.size() + wanted.task.size() + wanted.payload.size());
   Run run;
   static_cast<NewRun&>(run) = std::move(wanted);
   run.created = clock_.wall();
   run.id = next_id(run.created);
   run.generation = table_.next_generation(run.child);
-  run.status = Status::queued;
   const RunId id = run.id;
   if (!store_.durable()) {
-    run.status = Status::running;
-    table_.insert(run);
+    table_.insert(run, Status::running);
     co_return id;
   }
-  table_.insert(run);
+  table_.insert(run, Status::queued);
   std::vector<Change> changes;
   changes.emplace_back(Insert{std::move(run)});
   try {
@@ -56,12 +63,12 @@ Task<RunId> Registry::add(NewRun wanted) {
     if (const Slot slot = table_.find(id); slot != none) forget(slot);
     throw;
   }
-  if (const Slot slot = table_.find(id); slot != none && table_[slot].status == Status::queued)
-    table_[slot].status = Status::running;
+  if (const Slot slot = table_.find(id); slot != none) table_.acknowledge(slot);
   co_return id;
 }
 
 Task<bool> Registry::settle(RunId id, Outcome outcome, std::string result) {
+  check_size(result.size());
   std::optional<Settle> settle = begin_settling(id, outcome, std::move(result));
   if (!settle) co_return false;
   if (store_.durable()) {
@@ -98,7 +105,8 @@ Task<std::size_t> Registry::settle_all(std::vector<RunId> ids, Outcome outcome) 
 
 std::optional<Settle> Registry::begin_settling(RunId id, Outcome outcome, std::string result) {
   const Slot slot = table_.find(id);
-  if (slot == none || table_[slot].settling || table_[slot].status == Status::terminal) return std::nullopt;
+  if (slot == none || !table_[slot].is_active() || table_[slot].settling || table_[slot].erasing)
+    return std::nullopt;
   table_[slot].settling = true;
   Settle settle{id, {outcome, clock_.wall(), std::move(result)}, {}};
   if (table_[slot].cleanup == Cleanup::remove)
@@ -155,50 +163,63 @@ void Registry::give_up_waiting(RunId id, std::uint64_t ticket) {
 }
 
 Task<void> Registry::mark(RunId id, Delivery delivery) {
-  const Slot slot = table_.find(id);
-  if (slot == none) throw unknown(id);
+  if (table_.find(id) == none) throw unknown(id);
   if (store_.durable()) {
     std::vector<Change> changes;
-    changes.emplace_back(Mark{id, delivery, table_[slot].recovered});
+    changes.emplace_back(Deliver{id, delivery});
     co_await store_.write(std::move(changes));
   }
-  if (const Slot now = table_.find(id); now != none) table_[now].delivery = delivery;
+  if (const Slot slot = table_.find(id); slot != none) table_[slot].delivery = delivery;
 }
 
-Task<void> Registry::mark_recovered(std::vector<RunId> ids) {
+Task<void> Registry::mark_recovered(std::vector<Place> runs) {
+  std::erase_if(runs, [&](const Place& run) {
+    return !table_.has(run) || table_[run.slot].recovered || table_[run.slot].erasing;
+  });
+  for (const Place& run : runs) table_[run.slot].recovered = true;
+  if (runs.empty() || !store_.durable()) co_return;
   std::vector<Change> changes;
-  for (const RunId id : ids) {
-    const Slot slot = table_.find(id);
-    if (slot == none) continue;
-    table_[slot].recovered = true;
-    if (store_.durable()) changes.emplace_back(Mark{id, table_[slot].delivery, true});
-  }
-  if (changes.empty()) co_return;
+  for (const Place& run : runs) changes.emplace_back(Recover{run.id});
   try {
     co_await store_.write(std::move(changes));
   } catch (...) {
-    for (const RunId id : ids) {
-      if (const Slot slot = table_.find(id); slot != none) table_[slot].recovered = false;
+    for (const Place& run : runs) {
+      if (table_.has(run)) table_[run.slot].recovered = false;
     }
     throw;
   }
 }
 
 Task<Registry::Erased> Registry::erase(std::vector<RunId> ids) {
-  if (store_.durable()) {
+  std::vector<Place> runs;
+  for (const RunId id : ids) {
+    if (const Slot slot = table_.find(id); slot != none) runs.push_back({id, slot});
+  }
+  return erase_at(std::move(runs));
+}
+
+Task<Registry::Erased> Registry::erase_at(std::vector<Place> runs) {
+  // From here on nobody else settles or erases them.
+  std::erase_if(runs, [&](const Place& run) {
+    return !table_.has(run) || table_[run.slot].status == Status::queued ||
+           std::exchange(table_[run.slot].erasing, true);
+  });
+  if (store_.durable() && !runs.empty()) {
     std::vector<Change> changes;
-    for (const RunId id : ids) {
-      if (table_.find(id) != none) changes.emplace_back(Erase{id});
+    for (const Place& run : runs) changes.emplace_back(Erase{run.id});
+    try {
+      co_await store_.write(std::move(changes));
+    } catch (...) {
+      for (const Place& run : runs) table_[run.slot].erasing = false;
+      throw;
     }
-    if (!changes.empty()) co_await store_.write(std::move(changes));
   }
   Erased erased;
-  for (const RunId id : ids) {
-    const Slot slot = table_.find(id);
-    if (slot == none) continue;
-    if (table_.is_last(slot)) erased.sessions.emplace_back(table_.view(slot).child);
-    forget(slot);
-    erased.runs += 1;
+  erased.runs = runs.size();
+  for (const Place& run : runs) {
+    if (table_.is_last(run.slot) && !table_.is_suppressed(run.slot))
+      erased.sessions.emplace_back(table_.view(run.slot).child);
+    forget(run.slot);
   }
   co_return erased;
 }
@@ -211,6 +232,18 @@ void Registry::forget(Slot slot) {
       waiter.resume.fail(std::make_exception_ptr(unknown(entry.id)));
   }
   table_.erase(slot);
+}
+
+std::vector<RunView> Registry::newest(By role, std::string_view name) const {
+  std::vector<RunKey> keys;
+  std::vector<Slot> slots;
+  table_.each(role, name, [&](Slot slot) {
+    keys.push_back(table_.key(slot));
+    slots.push_back(slot);
+  });
+  std::vector<RunView> newest;
+  for (const std::size_t i : newest_per_child(keys)) newest.push_back(table_.view(slots[i]));
+  return newest;
 }
 
 std::optional<RunView> Registry::find(RunId id) const {

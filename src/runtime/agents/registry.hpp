@@ -37,11 +37,12 @@ class Registry {
   /// Returns how many there are.
   std::size_t restore();
 
-  /// Throws what the store throws; the run is then unknown.
+  /// Throws Error(input) for texts over the limit, and what the store throws; the run is then unknown.
   Task<RunId> add(NewRun run);
 
-  /// The first call settles and returns true, once all who wait have been told. Any other, and one for a run
-  /// that there is not, returns false. Throws what the store throws; the run then goes on.
+  /// The first call settles and returns true; who waits is told then. Any other, and one for a run that there
+  /// is not, or not yet, or that is being erased, returns false. Throws Error(input) for a result over the
+  /// limit, and what the store throws; the run then goes on.
   Task<bool> settle(RunId id, Outcome outcome, std::string result = {});
 
   /// Settles these runs alike, in one write. Returns how many of them this call settled.
@@ -55,18 +56,21 @@ class Registry {
 
   struct Erased {
     std::size_t runs = 0;
-    std::vector<std::string> sessions;  ///< children whose last run it was
+    std::vector<std::string> sessions;  ///< children whose last run it was, but for suppressed ones
   };
   /// Forgets these runs in one write; those that there are not are left out.
   Task<Erased> erase(std::vector<RunId> ids);
+  Task<Erased> erase_at(std::vector<Place> runs);
 
   /// Says of these runs that their interruption was projected, in one write.
-  Task<void> mark_recovered(std::vector<RunId> ids);
+  Task<void> mark_recovered(std::vector<Place> runs);
 
   std::optional<RunView> find(RunId id) const;
   std::vector<RunView> runs(By role, std::string_view name) const;  ///< newest first
+  /// Of these, the newest generation of each child session, newest first.
+  std::vector<RunView> newest(By role, std::string_view name) const;
   std::size_t count(By role, std::string_view name) const { return table_.count(role, name); }
-  /// The runs of this name that have not ended.
+  /// The runs of this name that are registered and have not ended.
   std::size_t active(By role, std::string_view name) const { return table_.active(role, name); }
 
   std::size_t size() const { return table_.size(); }

@@ -130,6 +130,15 @@ TEST_F(RegistryTest, erasing_says_which_sessions_lost_their_last_run) {
   EXPECT_EQ(registry.table().names().size(), 0u);
 }
 
+TEST_F(RegistryTest, the_newest_generation_of_each_child_stands_for_it) {
+  add("a");
+  const RunId a2 = add("a");
+  const RunId b = add("b");
+  std::vector<RunId> ids;
+  for (const RunView& run : registry.newest(By::requester, "main")) ids.push_back(run.id);
+  EXPECT_THAT(ids, ElementsAre(b, a2));
+}
+
 TEST_F(RegistryTest, only_a_run_that_is_to_be_removed_is_archived) {
   const RunId keep = add("k");
   const RunId remove = add("r", Cleanup::remove);
@@ -194,6 +203,78 @@ TEST_F(DurableRegistryTest, nobody_hears_of_an_end_that_is_not_kept_yet) {
   run();
   EXPECT_EQ(told, 1);
   EXPECT_THAT(settled, ElementsAre(false, false, true));
+}
+
+TEST_F(DurableRegistryTest, a_run_that_is_being_erased_is_settled_by_nobody) {
+  RunId id = 0;
+  loop.start(registry.add(child("c")), [&](const std::exception_ptr&, RunId added) { id = added; });
+  store.succeed();
+  run();
+  std::vector<std::string> order;
+  loop.start(registry.wait(id), [&](const std::exception_ptr& failure, const Settlement&) {
+    order.emplace_back(failure ? "wait failed" : "told");
+  });
+  loop.start(registry.erase({id}),
+             [&](const std::exception_ptr&, const Registry::Erased&) { order.emplace_back("erased"); });
+  loop.start(registry.settle(id, Outcome::ok), [&](const std::exception_ptr&, bool first) {
+    order.emplace_back(first ? "settled" : "not settled");
+  });
+  store.succeed();
+  run();
+  EXPECT_THAT(order, testing::UnorderedElementsAre("not settled", "erased", "wait failed"));
+}
+
+TEST_F(DurableRegistryTest, a_run_that_is_being_settled_is_told_before_it_is_erased) {
+  RunId id = 0;
+  loop.start(registry.add(child("c")), [&](const std::exception_ptr&, RunId added) { id = added; });
+  store.succeed();
+  run();
+  bool told = false;
+  bool settled = false;
+  loop.start(registry.wait(id),
+             [&](const std::exception_ptr& failure, const Settlement&) { told = !failure; });
+  loop.start(registry.settle(id, Outcome::ok),
+             [&](const std::exception_ptr&, bool first) { settled = first; });
+  loop.start(registry.erase({id}), [](const std::exception_ptr&, const Registry::Erased&) {});
+  store.succeed();
+  run();
+  EXPECT_TRUE(settled);
+  EXPECT_TRUE(told);
+  EXPECT_EQ(registry.size(), 0u);
+}
+
+TEST_F(DurableRegistryTest, a_run_is_counted_as_active_from_its_acknowledgement_on) {
+  loop.start(registry.add(child("c")), [](const std::exception_ptr&, RunId) {});
+  run();
+  EXPECT_EQ(registry.active(By::controller, "main"), 0u);
+  EXPECT_EQ(registry.open_tasks(), 0u);
+  store.succeed();
+  run();
+  EXPECT_EQ(registry.active(By::controller, "main"), 1u);
+}
+
+TEST_F(DurableRegistryTest, marks_that_cross_each_other_are_both_kept) {
+  agents::Run open;
+  static_cast<NewRun&>(open) = child("c");
+  open.id = 5;
+  store.kept = {open};
+  registry.restore();
+  loop.start(registry.mark(5, Delivery::delivered), [](const std::exception_ptr&) {});
+  loop.start(registry.mark_recovered({{5, registry.table().find(5)}}), [](const std::exception_ptr&) {});
+  ASSERT_EQ(store.written.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<Deliver>(store.written[0].front()));
+  EXPECT_TRUE(std::holds_alternative<Recover>(store.written[1].front()));
+  store.succeed();
+  run();
+  EXPECT_EQ(registry.find(5)->delivery, Delivery::delivered);
+  EXPECT_TRUE(registry.find(5)->recovered);
+}
+
+TEST_F(DurableRegistryTest, texts_have_a_limit) {
+  NewRun large = child("c");
+  large.task = std::string(text_limit, 'x');
+  EXPECT_THROW(finish(registry.add(std::move(large))), Error);
+  EXPECT_TRUE(store.written.empty());
 }
 
 TEST_F(DurableRegistryTest, what_had_not_ended_comes_back_interrupted) {

@@ -13,7 +13,8 @@
 /// it. Everything here belongs to one thread, the one of its executor, unless a comment says otherwise.
 namespace tare::agents {
 
-/// Unique in a registry for ever, rising in the order of registration. In text: "run-" and 16 hex digits.
+/// Unique in a registry, rising in the order of registration; over restarts too, unless the clock was set
+/// back meanwhile. In text: "run-" and 16 hex digits.
 using RunId = std::int64_t;
 
 std::string text_of(RunId id);
@@ -38,6 +39,9 @@ BOOST_DESCRIBE_ENUM(Cleanup, keep, remove)
 /// Whether the requester has been told of the outcome.
 enum class Delivery : std::uint8_t { pending, delivered, suppressed };
 BOOST_DESCRIBE_ENUM(Delivery, pending, delivered, suppressed)
+
+/// Of all texts of a run together, and of a result.
+inline constexpr std::size_t text_limit = std::size_t{16} << 20;
 
 /// What is known of a run when it is registered.
 struct NewRun {

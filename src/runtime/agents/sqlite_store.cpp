@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -21,7 +22,7 @@ struct Batch {
 
 }  // namespace
 
-/// The thread and its queue. Alive as long as the store or a posted completion needs it.
+/// The thread and its queue. A turn of the loop that means to tell it something holds it weakly.
 class SqliteStore::Writer {
  public:
   Writer(Executor executor, const DatabaseOptions& options)
@@ -58,6 +59,21 @@ class SqliteStore::Writer {
   std::atomic<std::uint64_t> commits{0};
 
  private:
+  /// What became of each write; null: it is on disk.
+  std::vector<std::exception_ptr> commit(std::span<const std::vector<Change>> writes) {
+    std::vector<std::exception_ptr> failures(writes.size());
+    try {
+      database.commit(writes);
+      commits.fetch_add(1, std::memory_order_relaxed);
+    } catch (...) {
+      failures.front() = std::current_exception();
+      // One that can't be written must not take those along that happen to be written with it.
+      for (std::size_t i = 0; writes.size() > 1 && i < writes.size(); ++i)
+        failures[i] = commit(writes.subspan(i, 1)).front();
+    }
+    return failures;
+  }
+
   void work() {
     for (;;) {
       Batch batch;
@@ -69,16 +85,10 @@ class SqliteStore::Writer {
         batch = std::exchange(queue_, {});
       }
       if (batch.changes.empty()) continue;
-      std::exception_ptr failure;
-      try {
-        database.commit(batch.changes);
-        commits.fetch_add(1, std::memory_order_relaxed);
-      } catch (...) {
-        failure = std::current_exception();
-      }
       // One message back, however many wait.
-      asio::post(executor_, [waiting = std::move(batch.waiting), failure] {
-        for (const auto& one : waiting) failure ? one.fail(failure) : one({});
+      asio::post(executor_, [waiting = std::move(batch.waiting), failures = commit(batch.changes)] {
+        for (std::size_t i = 0; i < waiting.size(); ++i)
+          failures[i] ? waiting[i].fail(failures[i]) : waiting[i]({});
       });
     }
   }
@@ -109,8 +119,12 @@ Task<void> SqliteStore::write(std::vector<Change> changes) {
   });
 }
 
-void SqliteStore::load(const std::function<void(Run)>& each) {
+void SqliteStore::load(const std::function<void(const Run&)>& each) {
   writer_->database.load(each);
+}
+
+std::size_t SqliteStore::estimate() const {
+  return writer_->database.estimate();
 }
 
 std::uint64_t SqliteStore::commits() const {

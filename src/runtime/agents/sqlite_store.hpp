@@ -20,7 +20,8 @@ class SqliteStore final : public Store {
 
   bool durable() const override { return true; }
   Task<void> write(std::vector<Change> changes) override;
-  void load(const std::function<void(Run)>& each) override;
+  void load(const std::function<void(const Run&)>& each) override;
+  std::size_t estimate() const override;
 
   /// How many transactions there were.
   std::uint64_t commits() const;

@@ -62,10 +62,18 @@ TEST_F(SqliteStoreTest, a_disk_that_is_full_fails_those_in_flight_and_nothing_el
   finish(registry.add(child("small")));
   NewRun large = child("large");
   large.task = std::string(200'000, 'x');
-  EXPECT_THROW(finish(registry.add(std::move(large))), Error);
+  EXPECT_THROW(finish(registry.add(large)), Error);
   EXPECT_EQ(registry.size(), 1u);
-  finish(registry.add(child("another")));
-  EXPECT_EQ(registry.size(), 2u);
+  // Not even with those that it is written with.
+  std::vector<bool> added;
+  const auto note = [&](const std::exception_ptr& failure, RunId) { added.push_back(!failure); };
+  large.task = std::string(200'000, 'x');
+  loop.start(registry.add(child("before")), note);
+  loop.start(registry.add(large), note);
+  loop.start(registry.add(child("after")), note);
+  run();
+  EXPECT_THAT(added, testing::ElementsAre(true, false, true));
+  EXPECT_EQ(registry.size(), 3u);
 }
 
 TEST_F(SqliteStoreTest, writes_all_that_was_asked_for_before_it_ends) {

@@ -18,15 +18,17 @@ struct Settle {
   Settlement settlement;
   std::optional<WallTime> archive_at;
 };
-struct Mark {
+struct Deliver {
   RunId id;
   Delivery delivery;
-  bool recovered;
+};
+struct Recover {
+  RunId id;
 };
 struct Erase {
   RunId id;
 };
-using Change = std::variant<Insert, Settle, Mark, Erase>;
+using Change = std::variant<Insert, Settle, Deliver, Recover, Erase>;
 
 /// Where the runs of a registry are kept beyond its memory.
 class Store {
@@ -40,11 +42,14 @@ class Store {
   virtual bool durable() const = 0;
 
   /// Returns when the changes are kept for good: all of them, or by an Error(failed) none. Changes become
-  /// durable in the order of the calls.
+  /// durable in the order of the calls. To settle or mark a run that is not kept is an error.
   virtual Task<void> write(std::vector<Change> changes) = 0;
 
   /// Every run that was kept, in the order of registration. Only before the first write.
-  virtual void load(const std::function<void(Run)>& each) = 0;
+  virtual void load(const std::function<void(const Run&)>& each) = 0;
+
+  /// About how many runs there are to load.
+  virtual std::size_t estimate() const { return 0; }
 };
 
 /// Keeps nothing.
@@ -52,7 +57,7 @@ class MemoryStore final : public Store {
  public:
   bool durable() const override { return false; }
   Task<void> write(std::vector<Change>) override { co_return; }
-  void load(const std::function<void(Run)>&) override {}
+  void load(const std::function<void(const Run&)>&) override {}
 };
 
 }  // namespace tare::agents

@@ -2,13 +2,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "runtime/agents/registry.hpp"
 
 namespace tare::agents {
 
-/// What a sweep does beyond the registry. None of it is called for a session whose effects are suppressed.
+/// What a sweep does beyond the registry, each at most once: it is written down that it was done before it
+/// is, so that a crash in between leaves it undone rather than done twice. None of it is called for a session
+/// whose effects are suppressed. What one throws comes out of the sweep when all others are done.
 class SweepEffects {
  public:
   SweepEffects() = default;
@@ -51,20 +54,28 @@ class Sweeper {
 
  private:
   struct Due {
-    std::vector<RunId> retire, recover, complete;
+    std::vector<Place> retire, recover, complete;
   };
 
   Task<SweepReport> run();
   Task<Due> look(SweepReport& report);
-  void classify(Slot slot, WallTime now, Due& due);
-  Task<void> retire(std::vector<RunId> ids, SweepReport& report);
-  Task<void> recover(const std::vector<RunId>& ids, SweepReport& report);
-  Task<void> complete(const std::vector<RunId>& ids, SweepReport& report);
+  enum class Kind { nothing, retire, recover, complete };
+  /// What is due for a run now.
+  Kind kind_of(Slot slot, WallTime now) const;
+  /// Those for which it still is.
+  std::vector<Place> still(Kind kind, std::vector<Place> runs) const;
+  template <class Effect>
+  void perform(Effect effect);
+  Task<void> retire(std::vector<Place> runs, SweepReport& report);
+  Task<void> recover(std::vector<Place> runs, SweepReport& report);
+  Task<void> complete(std::vector<Place> runs, SweepReport& report);
 
   Registry& registry_;
   SweepEffects& effects_;
   SweeperOptions options_;
   bool sweeping_ = false;
+  std::vector<Place> unsaid_;  ///< marked as projected, when something came in between
+  std::exception_ptr failed_effect_;
   std::vector<Resumer<SweepReport>> waiting_;  ///< for the sweep that goes on
 };
 

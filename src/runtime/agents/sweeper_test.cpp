@@ -13,10 +13,17 @@ using testing::IsEmpty;
 
 class NotedEffects final : public SweepEffects {
  public:
-  void project_recovery(const RunView& run) override { notes.push_back("recover " + std::string(run.child)); }
-  void end_session(std::string_view child) override { notes.push_back("end " + std::string(child)); }
+  void project_recovery(const RunView& run) override { note("recover " + std::string(run.child)); }
+  void end_session(std::string_view child) override { note("end " + std::string(child)); }
   bool is_lost(const RunView& run) override { return run.child == "lost"; }
   std::vector<std::string> notes;
+  std::string fails;  ///< the note that throws
+
+ private:
+  void note(std::string text) {
+    notes.push_back(text);
+    if (text == fails) throw std::runtime_error(text);
+  }
 };
 
 /// With these rows in its store: archived a1 (older generation), interrupted a2, archived b1 (the only one).
@@ -83,8 +90,8 @@ TEST_F(SweeperTest, projects_an_interruption_once_for_ever) {
   bool written = false;
   for (const auto& changes : store.written) {
     for (const Change& change : changes) {
-      const auto* mark = std::get_if<Mark>(&change);
-      written = written || (mark != nullptr && mark->id == 2 && mark->recovered);
+      const auto* recover = std::get_if<Recover>(&change);
+      written = written || (recover != nullptr && recover->id == 2);
     }
   }
   EXPECT_TRUE(written);
@@ -143,6 +150,33 @@ TEST_F(SweeperTest, a_call_while_one_goes_on_shares_its_report) {
   run();
   EXPECT_THAT(removed, ElementsAre(2u, 2u));
   EXPECT_THAT(effects.notes, ElementsAre("end b", "recover a"));
+}
+
+TEST_F(SweeperTest, an_effect_that_fails_keeps_no_other_from_being_done) {
+  registry.restore();
+  effects.fails = "end b";
+  EXPECT_THROW(sweep(), std::runtime_error);
+  EXPECT_THAT(effects.notes, ElementsAre("end b", "recover a"));
+  EXPECT_EQ(registry.size(), 1u);
+}
+
+TEST_F(SweeperTest, what_happens_while_the_disk_writes_is_seen) {
+  store.kept = {row(2, "a", 2, Status::running), row(4, "c", 1, Status::running),
+                row(5, "d", 1, Status::running)};
+  registry.restore();
+  loop.start(sweeper.sweep(), [](const std::exception_ptr&, const SweepReport&) {});
+  run();
+  registry.suppress("c");
+  loop.start(registry.settle(2, Outcome::cancelled), [](const std::exception_ptr&, bool) {});
+  for (int i = 0; i < 2; ++i) {
+    store.succeed();
+    run();
+  }
+  // The settled one needs nobody, and the suppressed one waits.
+  EXPECT_THAT(effects.notes, ElementsAre("recover d"));
+  registry.unsuppress("c");
+  sweep();
+  EXPECT_THAT(effects.notes, ElementsAre("recover d", "recover c"));
 }
 
 TEST_F(SweeperTest, what_a_store_did_not_take_is_due_again) {

@@ -25,7 +25,7 @@ std::string_view Texts::part(std::size_t i) const {
   return {bytes_.get() + begin, ends_[i] - begin};
 }
 
-Slot RunTable::insert(const Run& run) {
+Slot RunTable::insert(const Run& run, Status status) {
   if (free_.empty()) free_.push_back(static_cast<Slot>(entries_.grow()));
   const Slot slot = free_.back();
   free_.pop_back();
@@ -33,7 +33,7 @@ Slot RunTable::insert(const Run& run) {
   Entry& entry = entries_[slot];
   entry.id = run.id;
   entry.generation = run.generation;
-  entry.status = run.status;
+  entry.status = status;
   entry.cleanup = run.cleanup;
   entry.delivery = run.delivery;
   entry.recovered = run.recovered;
@@ -57,7 +57,7 @@ Slot RunTable::insert(const Run& run) {
   }
   Name& child = names_[entry.child()];
   child.newest_generation = std::max(child.newest_generation, entry.generation);
-  if (entry.status != Status::terminal) count_active(entry, 1);
+  if (entry.is_active()) count_active(entry, 1);
   return slot;
 }
 
@@ -67,20 +67,25 @@ void RunTable::count_active(const Entry& entry, int by) {
     names_[entry.name[role]].active[role] += static_cast<std::uint32_t>(by);
 }
 
+void RunTable::acknowledge(Slot slot) {
+  entries_[slot].status = Status::running;
+  count_active(entries_[slot], 1);
+}
+
 void RunTable::settle(Slot slot, const Settlement& settlement, std::optional<WallTime> archive_at) {
   Entry& entry = entries_[slot];
+  count_active(entry, -1);
   entry.status = Status::terminal;
   entry.outcome = settlement.outcome;
   entry.ended = settlement.ended;
   entry.archive_at = archive_at.value_or(Entry::never);
   if (!settlement.result.empty())
     entry.texts = {entry.texts.label(), entry.texts.task(), entry.texts.payload(), settlement.result};
-  count_active(entry, -1);
 }
 
 void RunTable::erase(Slot slot) {
   Entry& entry = entries_[slot];
-  if (entry.status != Status::terminal) count_active(entry, -1);
+  if (entry.is_active()) count_active(entry, -1);
   for (std::size_t role = 0; role < roles; ++role) {
     Name& name = names_[entry.name[role]];
     if (entry.previous[role] == none) {
@@ -96,6 +101,11 @@ void RunTable::erase(Slot slot) {
   ids_.erase(entry.id);
   entry = {};
   free_.push_back(slot);
+}
+
+void RunTable::reserve(std::size_t runs) {
+  ids_.reserve(runs);
+  names_.reserve(runs);
 }
 
 Slot RunTable::find(RunId id) const {
@@ -133,6 +143,11 @@ RunView RunTable::view(Slot slot) const {
     view.ended = entry.ended;
   }
   return view;
+}
+
+RunKey RunTable::key(Slot slot) const {
+  const Entry& entry = entries_[slot];
+  return {entry.id, entry.child(), entry.generation};
 }
 
 Settlement RunTable::settlement(Slot slot) const {

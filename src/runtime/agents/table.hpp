@@ -51,6 +51,7 @@ struct alignas(64) Entry {
   Outcome outcome = Outcome::ok;  ///< once it is terminal
   bool recovered = false;
   bool settling = false;  ///< its settlement is on the way to the disk
+  bool erasing = false;   ///< its removal is
   std::array<NameId, roles> name{};
   std::array<Slot, roles> next{none, none, none, none};
   std::array<Slot, roles> previous{none, none, none, none};
@@ -61,6 +62,7 @@ struct alignas(64) Entry {
 
   static constexpr WallTime never = WallTime::max();
   NameId child() const { return name[static_cast<std::size_t>(By::child)]; }
+  bool is_active() const { return status == Status::running || status == Status::interrupted; }
 };
 
 /// What a reader sees of a run. Its texts are valid until the registry changes.
@@ -86,14 +88,31 @@ struct RunView {
   std::string_view result;
 };
 
+/// A run and where it is; it may have gone from there.
+struct Place {
+  RunId id;
+  Slot slot;
+};
+
+/// Which run of which session, for a dedupe.
+struct RunKey {
+  RunId id;
+  NameId child;
+  std::uint32_t generation;
+};
+
 /// The runs of a registry: by id, and listed by each of their names. A slot is a run's place until it is
 /// erased; slots up to `slots()` can be walked while runs come and go.
 class RunTable {
  public:
-  Slot insert(const Run& run);
+  Slot insert(const Run& run, Status status);
+  Slot insert(const Run& run) { return insert(run, run.status); }
   void erase(Slot slot);
 
+  void reserve(std::size_t runs);
+
   Slot find(RunId id) const;  ///< none when there is no such run
+  bool has(const Place& place) const { return entries_[place.slot].id == place.id; }
   Entry& operator[](Slot slot) { return entries_[slot]; }
   const Entry& operator[](Slot slot) const { return entries_[slot]; }
   std::size_t size() const { return ids_.size(); }
@@ -102,6 +121,7 @@ class RunTable {
   const Names& names() const { return names_; }
 
   RunView view(Slot slot) const;
+  RunKey key(Slot slot) const;
   Settlement settlement(Slot slot) const;  ///< of a terminal run
 
   /// Calls `visit(slot)` for each run that has this name in this role, the newest first.
@@ -113,12 +133,15 @@ class RunTable {
     for (Slot slot = names_[name].first[r]; slot != none; slot = (*this)[slot].next[r]) visit(slot);
   }
   std::size_t count(By role, std::string_view text) const;
-  /// Of them, those that are not terminal.
+  /// Of them, those that are registered and have not ended.
   std::size_t active(By role, std::string_view text) const;
   std::size_t active() const { return active_; }
 
   /// Whether this is the only run of its child session.
   bool is_last(Slot slot) const;
+
+  /// A queued run is running from now on.
+  void acknowledge(Slot slot);
 
   /// The run is terminal from now on.
   void settle(Slot slot, const Settlement& settlement, std::optional<WallTime> archive_at);

@@ -57,13 +57,23 @@ class Pool {
   std::array<List, classes> lists_;
 };
 
-Pool& pool() {
+[[maybe_unused]] Pool& pool() {
   thread_local Pool of_this_thread;
   return of_this_thread;
 }
 
 }  // namespace
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// A pool would hide the use of a frame that is gone.
+void* take_frame(std::size_t size) {
+  return ::operator new(size);
+}
+
+void give_frame_back(void* frame, std::size_t) noexcept {
+  ::operator delete(frame);
+}
+#else
 void* take_frame(std::size_t size) {
   return pool().take(size);
 }
@@ -71,6 +81,7 @@ void* take_frame(std::size_t size) {
 void give_frame_back(void* frame, std::size_t size) noexcept {
   pool().give_back(frame, size);
 }
+#endif
 
 }  // namespace detail
 

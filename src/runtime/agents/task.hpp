@@ -109,7 +109,8 @@ class Loop {
   Executor executor() const { return io_.get_executor(); }
 
   /// Runs a task. `done(exception_ptr, T)`, or `done(exception_ptr)` for void, is called at its end; what it
-  /// throws comes out of the io_context. The task begins at once.
+  /// throws comes out of the io_context, or out of this call when the task ends at once. The task begins at
+  /// once.
   template <class T, class Done>
   void start(Task<T> task, Done done) {
     root(*this, std::move(task), std::move(done));

@@ -66,7 +66,7 @@ class HeldStore final : public Store {
     written.push_back(std::move(changes));
     co_await suspend<std::monostate>(loop_, [&](const auto& resume) { waiting_.push_back(resume); });
   }
-  void load(const std::function<void(Run)>& each) override {
+  void load(const std::function<void(const Run&)>& each) override {
     for (const Run& run : kept) each(run);
   }
 
