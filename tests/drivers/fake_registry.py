@@ -94,6 +94,7 @@ def sample_of(scenario, params):
         "negative": lambda: ns.update(total=-1),
         "missing_total": lambda: ns.pop("total"),
         "failed_sample": lambda: sample.update(outcome="failed", error="the registry is full"),
+        "uses_up_its_budget": lambda: sample.update(outcome="timeout", error="the budget was over"),
         "timeout_sample": lambda: sample.update(outcome="timeout", error="too slow"),
         "leaves_file": lambda: open(os.path.join(params["dir"], "left"), "w", encoding="utf-8").close(),
     }
@@ -101,8 +102,10 @@ def sample_of(scenario, params):
     return sample
 
 
-def misbehave():
-    if MODE == "late":
+def misbehave(params):
+    if MODE == "uses_up_its_budget":
+        time.sleep(params["timeoutMs"] / 1000 + 0.3)  # it tidies up before it says so
+    elif MODE == "late":
         time.sleep(FOREVER)
     elif MODE == "late_with_child":
         subprocess.Popen(["sleep", str(FOREVER)])
@@ -127,8 +130,8 @@ def sample(request):
         raise KeyError(scenario)
     if MODE.startswith("says:"):
         raise OSError(MODE.partition(":")[2])
-    misbehave()
     params = request["params"]
+    misbehave(params)
     if MODE == "another_row":
         params = {**params, "size": params["size"] + 1}
     count = request["iterations"] + {"few_samples": -1, "many_samples": 1}.get(MODE, 0)

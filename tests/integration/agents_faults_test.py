@@ -91,6 +91,11 @@ class Faults(AgentsTest):
                 _, failure = self.failed(mode, "--timeout", "1")
                 self.assertIn("did not answer in time", failure)
 
+    def test_a_worker_that_keeps_to_its_budget_can_say_so_before_it_is_killed(self):
+        document, failure = self.failed("uses_up_its_budget", "--timeout", "4", "--warmup", "0")
+        self.assertIn("the budget was over", failure)
+        self.assertEqual(self.row(document, "admission_8", "x")["outcomes"], {"timeout": 3})
+
     def test_the_end_of_a_workers_stderr_is_shown(self):
         _, failure = self.failed("exit_3")
         self.assertIn("its stderr ends: the registry is broken", failure)

@@ -12,5 +12,14 @@ TEST(Disk, shared_memory_is_no_disk) {
   EXPECT_FALSE(is_in_memory("/nothing"));
 }
 
+TEST(Disk, only_rows_whose_state_outlives_the_process_wait_for_it) {
+  for (const char* row : {"spawnPipelineDurable_8", "spawnSettleEndToEnd_8", "mixedLoad_8",
+                          "durableCrash_1000", "restartScale_1000"})
+    EXPECT_TRUE(is_durable(driver::find_workload(row).value().work)) << row;
+  for (const char* row : {"spawnPipelineInMemory_8", "admission_8", "recoverySweep_8",
+                          "duplicateSuppression_8", "sweepScale_1000", "dedupeScale_1000"})
+    EXPECT_FALSE(is_durable(driver::find_workload(row).value().work)) << row;
+}
+
 }  // namespace
 }  // namespace tare::agents_bench

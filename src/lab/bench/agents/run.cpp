@@ -41,6 +41,13 @@ std::uint64_t workers_done(const report::Row& row) {
   return done;
 }
 
+bool measured_durable_rows(const report::Document& document) {
+  return std::ranges::any_of(document.rows, [](const report::Row& row) {
+    const auto workload = driver::find_workload(row.row);
+    return workload && is_durable(workload->work) && !row.metrics.empty();
+  });
+}
+
 class Run {
  public:
   Run(const Request& request, const bench::Surroundings& around)
@@ -104,7 +111,8 @@ void Run::seal() {
              options_.processes == 1 ? "one worker" : fmt::format("{} workers", options_.processes),
              fewest_paired_processes)});
   }
-  if (is_in_memory(options_.state ? std::filesystem::path(*options_.state)
+  if (measured_durable_rows(document) &&
+      is_in_memory(options_.state ? std::filesystem::path(*options_.state)
                                   : std::filesystem::temp_directory_path())) {
     document.findings.push_back({report::FindingLevel::warn,
                                  {},

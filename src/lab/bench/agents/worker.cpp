@@ -39,8 +39,8 @@ class Worker {
     request.params = std::move(params);
     if (request.params.contains("durationMs")) request.params["durationMs"] = job_.options.mixed_ms;
     request.iterations = static_cast<std::int64_t>(iterations);
-    request.timeout = left();
-    request.deadline = request.timeout;
+    request.deadline = left();
+    request.timeout = budget_within(*request.deadline);
     request.metrics = job_.workload.metrics;
     request.sizes = job_.workload.sizes;
     return driver_.sample(request);
@@ -217,6 +217,11 @@ Taken guarded(F take) {
 }
 
 }  // namespace
+
+Nanoseconds budget_within(Nanoseconds left) {
+  constexpr Nanoseconds grace = std::chrono::seconds(2);
+  return std::max(left - grace, left / 2);
+}
 
 Taken take_samples(const Job& job) {
   return guarded([&](Taken& taken) {

@@ -37,6 +37,10 @@ struct Job {
   std::uint64_t row_seed = 0;  ///< of what all workers of a row have in common
 };
 
+/// The budget that a worker with so much time is told. It is shorter, so that a worker that ends a sample
+/// itself when the budget is over can still say so before it is killed.
+Nanoseconds budget_within(Nanoseconds left);
+
 /// Starts a fresh worker, asks it for the warm-ups and for the samples, and sees it off. It has the time
 /// limit of the options for all of that; then it is killed with all that it started. A worker that ends in
 /// any other way than by itself with exit code 0, or leaves something running, has failed. Throws
