@@ -6,6 +6,7 @@
 
 #include "agents_command.hpp"
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/progress.hpp"
 #include "outputs.hpp"
@@ -116,7 +117,7 @@ int AllBenches::finish() {
   // The document has a bench that did not run just as one that was cut short.
   if (signal_ || refusal_ || !failures_.empty()) result.document.complete = false;
   if (!result.document.complete) result.document.finished_at.reset();
-  if (!failures_.empty()) result.failure = failures_.front();
+  if (!failures_.empty()) result.failure = text::join(failures_, "; ");
   const int code = report_run(result, path_, flags_.output, "`tare all` starts anew", context_);
   return code == exit_ok ? refusal_.value_or(exit_ok) : code;
 }

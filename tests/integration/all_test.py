@@ -12,12 +12,24 @@ LITTLE = {"BENCH_ITERATIONS": "1", "BENCH_WARMUP": "0", "BENCH_PROCESS_LIFECYCLE
 
 
 class All(harness.TareTest):
-    def prefix(self, registry, spawn='exec {node} "$@"'):
-        """A prefix whose node runs `registry` for the agents bench, and `spawn` for everything else."""
+    def prefix(self, registry, spawn=f"exec {harness.python_driver()}"):
+        """A prefix whose node runs `registry` for the agents bench and `spawn` for the spawn bench. What most rows start is
+        too little to need Node, which takes a hundred times as long to start as a shell."""
         node = next(t for t in json.loads(self.tare("targets", "--json").stdout) if t["id"] == "node")["program"]
         program = self.folder / "prefix" / "bin" / "node"
         program.parent.mkdir(parents=True)
-        program.write_text(f"#!/bin/sh\ncase $1 in\n*registry_node.mjs) {registry} ;;\n*) {spawn.format(node=node)} ;;\nesac\n")
+        program.write_text(f"""#!/bin/sh
+case $1 in
+*registry_node.mjs) {registry} ;;
+*/node.mjs) {spawn} ;;
+esac
+case $2 in
+"process.exit("*) code=${{2#*(}}; exit "${{code%)}}" ;;
+"process.kill(process.pid, 'SIGKILL')") kill -9 $$ ;;
+"process.stdin.pipe(process.stdout)") exec cat ;;
+esac
+exec {node} "$@"
+""")
         program.chmod(0o755)
         return ["--node", str(self.folder / "prefix")]
 
