@@ -65,7 +65,7 @@ class Register final : public Scenario {
 
   Sample sample() override {
     open_acks();
-    World world(task_.database());
+    World world(task_.database(), task_.budget);
     next_ = 0;
     const Instant start = world.clock.now();
     for (std::uint32_t i = 0; i < in_flight; ++i) {
@@ -74,7 +74,7 @@ class Register final : public Scenario {
     world.run();
     Sample sample;
     sample.ns["total"] = ns_since(start);
-    sample.counters["registeredRuns"] = static_cast<std::int64_t>(world.registry->size());
+    sample.counters["registeredRuns"] = running(*world.registry);
     world.keep();
     return sample;
   }
@@ -134,10 +134,7 @@ class Recover final : public Scenario {
 
 class Restart final : public Scenario {
  public:
-  explicit Restart(Task task) : task_(std::move(task)) {
-    {
-      const World empty(task_.database());
-    }  // throws when somebody's runs are there
+  explicit Restart(Task task) : task_(std::move(task)), files_(task_.database()) {
     agents::Database database({task_.database()});
     const WallTime now = SystemClock().wall();
     for (std::size_t first = 0; first < task_.size; first += rows_a_commit) {
@@ -152,12 +149,12 @@ class Restart final : public Scenario {
       database.commit(batch);
     }
   }
-  ~Restart() override { remove_database(task_.database()); }
 
   Sample sample() override { return Restored(task_.database()).sample(); }
 
  private:
   Task task_;
+  DatabaseFiles files_;  ///< go also when not all of them could be written
 };
 
 }  // namespace

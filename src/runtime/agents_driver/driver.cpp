@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "runtime/agents_driver/scenario.hpp"
-#include "serve/serve.hpp"
+#include "runtime/agents_driver/world.hpp"
 
 namespace tare::agents_driver {
 namespace {
@@ -56,6 +56,22 @@ std::string hello(const json::Value& request) {
                           fmt::format("c++, sqlite"), ::getpid(), row_names()});
 }
 
+/// A sample, or what there is to say of one that used up its budget.
+Sample within(std::chrono::milliseconds budget, Scenario& scenario) {
+  const Instant start = SystemClock().now();
+  try {
+    Sample sample = scenario.sample();
+    if (sample.ns.at("total") <= static_cast<std::uint64_t>(Nanoseconds(budget).count())) return sample;
+  } catch (const Late&) {
+    // Said below, once all that it held is gone.
+  }
+  Sample late;
+  late.outcome = "timeout";
+  late.error = fmt::format("not done after {} ms", budget.count());
+  late.ns["total"] = ns_since(start);
+  return late;
+}
+
 std::string sample(const json::Value& value) {
   const auto request = json::read<Request>(value, "request");
   const std::uint32_t iterations = request.iterations.value_or(1);
@@ -67,7 +83,7 @@ std::string sample(const json::Value& value) {
     if (!scenario) throw serve::Refusal{"unsupported", "no row '" + request.row + "'"};
     for (std::uint32_t i = 0; i < iterations; ++i) {
       const auto start = own_memory("VmRSS");
-      Sample one = scenario->sample();
+      Sample one = within(std::chrono::milliseconds(*request.params.timeout_ms), *scenario);
       one.bytes = {{"rssStartBytes", start},
                    {"rssEndBytes", own_memory("VmRSS")},
                    {"processMaxRssBytes", own_memory("VmHWM")}};
@@ -83,8 +99,12 @@ std::string sample(const json::Value& value) {
 
 }  // namespace
 
+serve::Handlers handlers() {
+  return {{"hello", hello}, {"sample", sample}};
+}
+
 void run() {
-  serve::serve({{"hello", hello}, {"sample", sample}});
+  serve::serve(handlers());
 }
 
 }  // namespace tare::agents_driver

@@ -12,8 +12,6 @@ namespace {
 using agents::Reservation;
 using agents::Run;
 
-constexpr std::uint32_t generations = 3;
-
 class Admit final : public Scenario {
  public:
   explicit Admit(Task task) : task_(std::move(task)) {}
@@ -82,7 +80,7 @@ class LostProcess final : public agents::Store {
       : task_(task), children_(children), now_(now) {}
   bool durable() const override { return false; }
   agents::Task<void> write(std::vector<agents::Change>) override { co_return; }
-  void load(const std::function<void(Run)>& each) override {
+  void load(const std::function<void(const Run&)>& each) override {
     for (std::uint32_t child = 0; child < children_; ++child) {
       for (std::uint32_t generation = 1; generation <= generations; ++generation)
         each(generation_of(task_, child, generation, now_));
@@ -162,41 +160,47 @@ class RecoverySweep final : public Scenario {
 
 class DuplicateSuppression final : public Scenario {
  public:
-  DuplicateSuppression(Task task, std::uint32_t children) : children_(children) {
-    const WallTime now = SystemClock().wall();
-    for (std::uint32_t child = 0; child < children; ++child) {
-      for (std::uint32_t generation = 1; generation <= generations; ++generation)
-        table_.insert(generation_of(task, child, generation, now));
-    }
-    for (agents::Slot slot = 0; slot < table_.slots(); ++slot) oldest_first_.push_back(table_.view(slot));
-    newest_first_.assign(oldest_first_.rbegin(), oldest_first_.rend());
-  }
+  DuplicateSuppression(Task task, std::uint32_t children) : task_(std::move(task)), children_(children) {}
 
   Sample sample() override {
+    // Anew for each sample: the rows of the one before would be in the caches.
+    const agents::RunTable table = seeded();
+    std::vector<agents::RunKey> oldest_rows;
+    oldest_rows.reserve(table.size());
+    for (agents::Slot slot = 0; slot < table.slots(); ++slot) oldest_rows.push_back(table.key(slot));
+    const std::vector<agents::RunKey> newest_rows(oldest_rows.rbegin(), oldest_rows.rend());
     Sample sample;
     const Instant start = SystemClock().now();
-    const std::vector<std::size_t> newest_first = agents::newest_per_child(newest_first_);
-    const std::vector<std::size_t> oldest_first = agents::newest_per_child(oldest_first_);
+    const std::vector<std::size_t> newest_first = agents::newest_per_child(newest_rows);
+    const std::vector<std::size_t> oldest_first = agents::newest_per_child(oldest_rows);
     sample.ns["total"] = ns_since(start);
     const auto size = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-    sample.counters = {{"inputRowsPerOrdering", size(oldest_first_)},
+    sample.counters = {{"inputRowsPerOrdering", size(oldest_rows)},
                        {"newestFirstSelectedRows", size(newest_first)},
                        {"oldestFirstSelectedRows", size(oldest_first)},
-                       {"newestFirstSelectedNewest", newest(newest_first_, newest_first)},
-                       {"oldestFirstSelectedNewest", newest(oldest_first_, oldest_first)}};
+                       {"newestFirstSelectedNewest", newest(newest_rows, newest_first)},
+                       {"oldestFirstSelectedNewest", newest(oldest_rows, oldest_first)}};
     return sample;
   }
 
  private:
-  static std::int64_t newest(const std::vector<agents::RunView>& rows,
+  agents::RunTable seeded() const {
+    agents::RunTable table;
+    const WallTime now = SystemClock().wall();
+    for (std::uint32_t child = 0; child < children_; ++child) {
+      for (std::uint32_t generation = 1; generation <= generations; ++generation)
+        table.insert(generation_of(task_, child, generation, now));
+    }
+    return table;
+  }
+
+  static std::int64_t newest(const std::vector<agents::RunKey>& rows,
                              const std::vector<std::size_t>& selected) {
     return std::ranges::count_if(selected, [&](std::size_t i) { return rows[i].generation == generations; });
   }
 
+  Task task_;
   std::uint32_t children_;
-  agents::RunTable table_;
-  std::vector<agents::RunView> oldest_first_;
-  std::vector<agents::RunView> newest_first_;
 };
 
 }  // namespace

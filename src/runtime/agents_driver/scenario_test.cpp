@@ -1,11 +1,16 @@
 #include "runtime/agents_driver/scenario.hpp"
 
+#include <array>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <sstream>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/error.hpp"
@@ -31,6 +36,7 @@ class ScenarioTest : public testing::Test {
     params.nonce = "0123456789abcdef";
     params.dir = folder.path().string();
     params.duration_ms = 30;
+    params.timeout_ms = 60'000;
     return params;
   }
 
@@ -127,6 +133,13 @@ TEST_F(ScenarioTest, a_mixed_load_loses_no_run) {
                                       Pair("postTeardownRegistryRows", 0)}));
 }
 
+TEST_F(ScenarioTest, each_client_of_a_mixed_load_ends_the_cycle_that_it_began) {
+  Params none = params(8);
+  none.duration_ms = 0;
+  const auto counters = make_scenario("mixedLoad_8", none)->sample().counters;
+  for (const char* name : {"cycles", "spawns", "waits", "settles"}) EXPECT_EQ(counters.at(name), 8) << name;
+}
+
 TEST_F(ScenarioTest, a_restart_brings_every_row_back_interrupted) {
   EXPECT_EQ(second("restartScale_1000", 1000).counters,
             (std::map<std::string, std::int64_t>{{"restoredRuns", 1000}, {"interruptedRuns", 1000}}));
@@ -158,6 +171,22 @@ TEST_F(ScenarioTest, runs_that_were_registered_are_there_for_the_next_process) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+/// Every row that keeps something on disk.
+constexpr std::array durable_rows{"spawnPipelineDurable_4", "spawnSettleEndToEnd_4", "mixedLoad_4",
+                                  "restartScale_4", "durableCrash_4"};
+
+/// The words with which a folder is refused.
+std::string refusal_of(const char* row, Params params) {
+  params.phase = "register";
+  params.acks = *params.dir + "/acks";
+  try {
+    make_scenario(row, params);
+  } catch (const Error& error) {
+    return fmt::format("{}: {}", error.what(), error.why());
+  }
+  return "not refused";
+}
+
 TEST_F(ScenarioTest, somebodys_runs_are_refused_and_left) {
   const fs::path path = folder.path() / "registry.sqlite";
   {
@@ -168,15 +197,76 @@ TEST_F(ScenarioTest, somebodys_runs_are_refused_and_left) {
     database.commit(batch);
   }
   const std::string before = file::read(path);
-  for (const char* row : {"spawnPipelineDurable_4", "spawnSettleEndToEnd_4", "mixedLoad_4"}) {
-    try {
-      make_scenario(row, params(4))->sample();
-      FAIL() << row;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.why(), testing::HasSubstr("holds 1 runs of somebody"));
-    }
+  for (const char* row : durable_rows) {
+    const std::string said = refusal_of(row, params(4));
+    EXPECT_THAT(said, testing::HasSubstr(folder.path().string())) << row;
+    EXPECT_THAT(said, testing::HasSubstr("not empty: it holds registry.sqlite")) << row;
   }
   EXPECT_EQ(file::read(path), before);
+}
+
+TEST_F(ScenarioTest, a_folder_that_holds_something_is_refused_and_left) {
+  file::write_atomically(folder.path() / "notes.txt", "mine");
+  for (const char* row : durable_rows) {
+    EXPECT_THAT(refusal_of(row, params(4)), testing::HasSubstr("not empty: it holds notes.txt")) << row;
+  }
+  Params recovery = params(4);
+  recovery.phase = "recover";
+  EXPECT_THROW(make_scenario("durableCrash_4", recovery), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+  EXPECT_TRUE(make_scenario("admission_4", params(4))) << "it has no use for a folder";
+}
+
+TEST_F(ScenarioTest, a_database_without_tables_is_somebodys_too) {
+  const fs::path path = folder.path() / "registry.sqlite";
+  std::ofstream(path).flush();
+  EXPECT_THAT(refusal_of("restartScale_4", params(4)), testing::HasSubstr("it holds registry.sqlite"));
+  EXPECT_EQ(fs::file_size(path), 0u);
+}
+
+TEST_F(ScenarioTest, a_damaged_database_is_refused_for_what_it_is) {
+  file::write_atomically(folder.path() / "registry.sqlite", std::string(5000, 'x'));
+  EXPECT_THAT(refusal_of("mixedLoad_4", params(4)), testing::HasSubstr("not a database"));
+}
+
+TEST_F(ScenarioTest, a_folder_that_is_not_there_is_refused_and_not_made) {
+  Params missing = params(4);
+  missing.dir = (folder.path() / "none").string();
+  for (const char* row : durable_rows)
+    EXPECT_THAT(refusal_of(row, missing), testing::HasSubstr("none")) << row;
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST_F(ScenarioTest, a_named_pipe_in_the_folder_does_no_harm) {
+  ASSERT_EQ(::mkfifo((folder.path() / "acks").c_str(), 0600), 0);
+  EXPECT_EQ(make_scenario("spawnPipelineDurable_4", params(4))->sample().counters.at("registeredRuns"), 4);
+}
+
+TEST_F(ScenarioTest, rows_that_could_not_all_be_written_are_removed) {
+  ::rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  const ::rlimit small{1 << 20, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(make_scenario("restartScale_10000", params(10'000)), Error);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST_F(ScenarioTest, a_run_that_is_on_its_way_to_the_disk_is_not_registered) {
+  World world(folder.path() / "registry.sqlite", std::chrono::minutes(1));
+  world.start(world.registry->add(child_of("0123456789abcdef", 0)));
+  EXPECT_EQ(world.registry->size(), 1u);
+  EXPECT_EQ(running(*world.registry), 0);
+  world.run();
+  EXPECT_EQ(running(*world.registry), 1);
+}
+
+TEST_F(ScenarioTest, a_world_ends_with_its_budget) {
+  World world(std::nullopt, std::chrono::milliseconds(0));
+  world.start(world.backend.initialize({}));
+  EXPECT_THROW(world.run(), Late);
 }
 
 TEST_F(ScenarioTest, unknown_rows_and_missing_parameters_are_refused) {
@@ -185,6 +275,10 @@ TEST_F(ScenarioTest, unknown_rows_and_missing_parameters_are_refused) {
   EXPECT_FALSE(make_scenario("nothing_8", params(8)));
   EXPECT_THROW(make_scenario("admission_8", Params{}), serve::Refusal);
   EXPECT_THROW(make_scenario("admission_8", params(0)), serve::Refusal);
+  EXPECT_THROW(make_scenario("admission_8", params(7)), serve::Refusal) << "the row has another size";
+  Params without_budget = params(8);
+  without_budget.timeout_ms = 0;
+  EXPECT_THROW(make_scenario("admission_8", without_budget), serve::Refusal);
   EXPECT_THROW(make_scenario("durableCrash_8", params(8)), serve::Refusal);
   Params without_folder = params(8);
   without_folder.dir.reset();

@@ -14,6 +14,9 @@ namespace tare::agents_driver {
 
 class World;
 
+/// Of each child, where there are several.
+inline constexpr std::uint32_t generations = 3;
+
 enum class Kept { in_memory, on_disk };
 
 std::unique_ptr<Scenario> spawn_pipeline(Task task, Kept kept);

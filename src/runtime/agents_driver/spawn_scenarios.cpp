@@ -88,12 +88,12 @@ class Spawn final : public Scenario {
   Spawn(Task task, Kept kept) : task_(std::move(task)), kept_(kept) {}
 
   Sample sample() override {
-    World world(kept_ == Kept::on_disk ? std::optional(task_.database()) : std::nullopt);
+    World world(kept_ == Kept::on_disk ? std::optional(task_.database()) : std::nullopt, task_.budget);
     Children children(world, task_);
     Sample sample;
     sample.ns["total"] = children.spawn();
     auto& counters = sample.counters;
-    counters["registeredRuns"] = static_cast<std::int64_t>(world.registry->size());
+    counters["registeredRuns"] = running(*world.registry);
     counters["uniqueRunIds"] = unique(children.ids());
     counters["reservationsReleased"] =
         children.granted() - static_cast<std::int64_t>(world.admission.pending());
@@ -102,7 +102,7 @@ class Spawn final : public Scenario {
     const OnDisk before = disk(world);
     counters["durableSubagentRows"] = before.open_runs;
     counters["durableTaskRows"] = before.open_tasks;
-    counters["durableStateFile"] = std::filesystem::exists(task_.database()) ? 1 : 0;
+    counters["durableStateFile"] = is_file(task_.database()) ? 1 : 0;
     children.settle();
     counters["settledRuns"] = children.settled();
     counters["settledTasks"] =
@@ -115,6 +115,11 @@ class Spawn final : public Scenario {
   }
 
  private:
+  static bool is_file(const std::filesystem::path& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(path, unknown);
+  }
+
   static OnDisk disk(const World& world) { return world.durable() ? read_disk(world.database()) : OnDisk{}; }
 
   Task task_;
@@ -126,7 +131,7 @@ class SpawnSettle final : public Scenario {
   explicit SpawnSettle(Task task) : task_(std::move(task)) {}
 
   Sample sample() override {
-    World world(task_.database());
+    World world(task_.database(), task_.budget);
     Children children(world, task_);
     Sample sample;
     const std::uint64_t spawn = children.spawn();
@@ -136,7 +141,7 @@ class SpawnSettle final : public Scenario {
     const std::uint64_t settle = ns_since(second);
     sample.ns = {{"total", spawn + settle}, {"spawn", spawn}, {"settle", settle}};
     auto& counters = sample.counters;
-    counters["registeredRuns"] = static_cast<std::int64_t>(world.registry->size());
+    counters["registeredRuns"] = unique(children.ids());
     counters["waitersNotified"] = children.told();
     counters["settledRuns"] = children.settled();
     counters["outstandingWaits"] = static_cast<std::int64_t>(world.registry->waiting());

@@ -1,5 +1,7 @@
 #include "runtime/agents_driver/world.hpp"
 
+#include <algorithm>
+#include <array>
 #include <sqlite3.h>
 
 #include <fmt/format.h>
@@ -10,12 +12,52 @@ namespace tare::agents_driver {
 namespace {
 
 constexpr const char* requester = "agent:main:main";
+constexpr std::array database_files{"", "-wal", "-shm", "-journal"};
+
+struct Closed {
+  void operator()(sqlite3* db) const { sqlite3_close(db); }
+};
+
+/// Whether a database has tables, as far as somebody can tell who only reads it.
+bool has_tables(const std::filesystem::path& database) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(database.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
+  const std::unique_ptr<sqlite3, Closed> db(opened);
+  if (code == SQLITE_OK) sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_stmt* statement = nullptr;
+  if (code != SQLITE_OK ||
+      sqlite3_prepare_v2(opened, "SELECT count(*) FROM sqlite_schema", -1, &statement, nullptr) != SQLITE_OK)
+    return true;  // what is wrong shows when it is opened
+  const bool none = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) == 0;
+  sqlite3_finalize(statement);
+  return !none;
+}
+
+/// What is in the folder of a database and may not be there.
+std::optional<std::string> foreign(const std::filesystem::path& path, Holds known) {
+  const std::filesystem::path folder = path.parent_path();
+  const std::string database = path.filename().string();
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code unknown;
+    if (name == "lost+found" || entry->is_fifo(unknown)) continue;
+    const bool ours =
+        std::ranges::any_of(database_files, [&](const char* suffix) { return name == database + suffix; });
+    if (known == Holds::nothing || !ours) return name;
+  }
+  if (error) throw Error(ErrorCode::failed, fmt::format("cannot use {}", folder.string()), error.message());
+  return std::nullopt;
+}
 
 }  // namespace
 
-World::World(const std::optional<std::filesystem::path>& database, agents::RegistryOptions options) {
+World::World(const std::optional<std::filesystem::path>& database, std::chrono::milliseconds budget,
+             agents::RegistryOptions options)
+    : end_(clock.now() + budget) {
   if (database) {
-    files_.emplace(*database, !std::filesystem::exists(*database));
+    files_.emplace(*database);
     store = std::make_unique<agents::SqliteStore>(loop, agents::DatabaseOptions{*database});
   } else {
     store = std::make_unique<agents::MemoryStore>();
@@ -27,8 +69,13 @@ World::World(const std::optional<std::filesystem::path>& database, agents::Regis
   }
 }
 
-World::Files::~Files() {
-  if (ours) remove_database(path);
+DatabaseFiles::DatabaseFiles(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code error;
+  ours_ = !std::filesystem::exists(path_, error) && !error;
+}
+
+DatabaseFiles::~DatabaseFiles() {
+  if (ours_) remove_database(path_);
 }
 
 World::~World() {
@@ -52,6 +99,27 @@ agents::NewRun child_of(const std::string& nonce, std::size_t number) {
   run.task = "count the files of the folder and report";
   run.payload = R"({"model":"gpt-5.6-luna","thinking":"low","timeoutSeconds":600})";
   return run;
+}
+
+void check_folder(const std::filesystem::path& database, Holds known) {
+  std::optional<std::string> found = foreign(database, known);
+  if (!found) return;
+  std::error_code error;
+  if (known == Holds::nothing && std::filesystem::is_regular_file(database, error) && has_tables(database)) {
+    // Opened for what it says: damaged, newer, locked. That leaves it as it is, as it has its tables.
+    const agents::Database opened({database});
+    found = database.filename().string();
+  }
+  throw Error(ErrorCode::failed, fmt::format("cannot use {}", database.parent_path().string()),
+              fmt::format("it is not empty: it holds {}", *found));
+}
+
+std::int64_t running(const agents::Registry& registry) {
+  const agents::RunTable& table = registry.table();
+  std::int64_t n = 0;
+  for (agents::Slot slot = 0; slot < table.slots(); ++slot)
+    n += table[slot].id != 0 && table[slot].status == agents::Status::running ? 1 : 0;
+  return n;
 }
 
 OnDisk read_disk(const std::filesystem::path& database) {
@@ -80,7 +148,7 @@ OnDisk read_disk(const std::filesystem::path& database) {
 }
 
 void remove_database(const std::filesystem::path& database) {
-  for (const char* end : {"", "-wal", "-shm"}) {
+  for (const char* end : database_files) {
     std::error_code ignored;
     std::filesystem::remove(database.string() + end, ignored);
   }

@@ -33,19 +33,45 @@ class StubBackend final : public agents::Backend {
   agents::Loop& loop_;
 };
 
-/// A registry with all that it needs, in memory, or in a new database that is removed at the end.
+/// The budget of a sample is used up.
+struct Late : std::exception {
+  const char* what() const noexcept override { return "not done in time"; }
+};
+
+/// The files of a database, removed in the end unless they are kept or somebody else's.
+class DatabaseFiles {
+ public:
+  /// Ours when there is no such file yet.
+  explicit DatabaseFiles(std::filesystem::path path);
+  ~DatabaseFiles();
+  DatabaseFiles(const DatabaseFiles&) = delete;
+  DatabaseFiles& operator=(const DatabaseFiles&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void keep() { ours_ = false; }
+
+ private:
+  std::filesystem::path path_;
+  bool ours_;
+};
+
+/// A registry with all that it needs, in memory, or in a new database that is removed at the end. It may run
+/// for the budget of a sample.
 class World {
  public:
   /// Throws Error when there are runs in the database already; it is then left as it is.
-  explicit World(const std::optional<std::filesystem::path>& database, agents::RegistryOptions options = {});
+  World(const std::optional<std::filesystem::path>& database, std::chrono::milliseconds budget,
+        agents::RegistryOptions options = {});
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Runs whatever is ready until nothing is left to do.
+  /// Runs whatever is ready until nothing is left to do. Throws Late when the budget is used up first; the
+  /// world can then only be left.
   void run() {
     io.restart();
-    io.run();
+    io.run_until(end_);
+    if (!io.stopped()) throw Late();
   }
 
   /// Starts a task whose failure comes out of `run`.
@@ -57,10 +83,10 @@ class World {
   }
 
   bool durable() const { return files_.has_value(); }
-  const std::filesystem::path& database() const { return files_->path; }
+  const std::filesystem::path& database() const { return files_->path(); }
 
   /// Leaves the database's files where they are.
-  void keep() { files_->ours = false; }
+  void keep() { files_->keep(); }
 
   /// Closes the database and removes its files.
   void close();
@@ -70,14 +96,8 @@ class World {
   SystemClock clock;
 
  private:
-  /// Of a database, removed in the end if they were made here.
-  struct Files {
-    Files(std::filesystem::path where, bool made_here) : path(std::move(where)), ours(made_here) {}
-    ~Files();
-    std::filesystem::path path;
-    bool ours;
-  };
-  std::optional<Files> files_;  // before the store: removed when it is closed
+  Instant end_;
+  std::optional<DatabaseFiles> files_;  // before the store: removed when it is closed
 
  public:
   std::unique_ptr<agents::Store> store;
@@ -97,6 +117,15 @@ struct OnDisk {
   std::int64_t ended_tasks = 0;
 };
 OnDisk read_disk(const std::filesystem::path& database);
+
+/// The runs that are registered and have not ended.
+std::int64_t running(const agents::Registry& registry);
+
+/// What a folder may hold beside named pipes and what a file system puts there.
+enum class Holds { nothing, the_database };
+
+/// Throws Error unless the folder of this database is there and holds nothing else. Touches nothing.
+void check_folder(const std::filesystem::path& database, Holds known);
 
 /// Removes a database with its log and index.
 void remove_database(const std::filesystem::path& database);
