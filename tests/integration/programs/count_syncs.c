@@ -1,10 +1,11 @@
 /* Preloaded into a registry: notes each file that it has the disk write, one path a line, in the file that
  * TARE_TEST_SYNCS names. A sync is noted once it is done. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
