@@ -8,6 +8,7 @@ fast. Only the runs of durableCrash are really there, in a file.
 import json
 import os
 import sys
+import time
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "good"
 SCENARIOS = ["spawnPipelineInMemory", "spawnPipelineDurable", "admission", "recoverySweep", "duplicateSuppression",
@@ -15,10 +16,15 @@ SCENARIOS = ["spawnPipelineInMemory", "spawnPipelineDurable", "admission", "reco
 DURABLE = {"spawnPipelineDurable", "spawnSettleEndToEnd", "mixedLoad", "durableCrash", "restartScale"}
 TORN_DOWN = {name: 0 for name in ("postTeardownRegistryRows", "postTeardownTaskRows", "postTeardownDurableSubagentRows",
                                   "postTeardownDurableTaskRows", "postTeardownActiveRootWork")}
+MEMORY = {"rssStartBytes": 1 << 20, "rssEndBytes": 1 << 20, "processMaxRssBytes": 1 << 21}
 
 
 class Refused(Exception):
     """Becomes an error `failed`."""
+
+
+class Invalid(Exception):
+    """Becomes an error `invalid`."""
 
 
 def pipeline(n, durable):
@@ -80,9 +86,30 @@ def recover(params):
     return {"restoredRuns": len(lines), "interruptedRuns": sum(" interrupted " in line for line in lines)}, output
 
 
-def sample_of(scenario, params):
-    if scenario in DURABLE and MODE != "ignores_the_folder" and not os.path.isdir(params["dir"]):
+def check_folder(params):
+    """Whether it can be used. Between the phases of durableCrash it is not empty."""
+    if MODE != "ignores_the_folder" and not os.path.isdir(params["dir"]):
         raise Refused(f"{params['dir']} is not a folder")
+    names = os.listdir(params["dir"]) if os.path.isdir(params["dir"]) else []
+    if MODE != "takes_any_folder" and params.get("phase") != "recover" and names:
+        raise Refused(f"{params['dir']} is not empty: it holds {names[0]}")
+
+
+def late_sample(params):
+    """What a mix that is longer than its budget comes to."""
+    age = 1 if MODE == "is_late_too_soon" else params["timeoutMs"] * 1_000_000
+    if MODE != "is_late_too_soon":
+        time.sleep(params["timeoutMs"] / 1000)
+    return {"ns": {"total": age}, "outcome": "timeout", "error": "too late", "counters": {}, "bytes": MEMORY}
+
+
+def sample_of(scenario, size, params):
+    if MODE != "takes_any_size" and params["size"] != size:
+        raise Invalid(f"the size is {params['size']}, that of the row {size}")
+    if scenario in DURABLE:
+        check_folder(params)
+    if scenario == "mixedLoad" and MODE != "takes_its_time" and params["durationMs"] > params["timeoutMs"]:
+        return late_sample(params)
     output = None
     if scenario == "durableCrash":
         counters, output = (register if params["phase"] == "register" else recover)(params)
@@ -92,7 +119,7 @@ def sample_of(scenario, params):
         open(os.path.join(params["dir"], "registry.db"), "w", encoding="ascii").close()
     if MODE == "miscounts" and scenario == "admission":
         counters["released"] -= 1
-    bytes_ = {"rssStartBytes": 1 << 20, "rssEndBytes": 1 << 20, "processMaxRssBytes": 1 << 21}
+    bytes_ = dict(MEMORY)
     if MODE == "hides_its_memory" and scenario == "recoverySweep":
         del bytes_["rssEndBytes"]
     ns = {"total": 1200, "spawn": 1000, "settle": 200} if scenario == "spawnSettleEndToEnd" else {"total": 1200}
@@ -104,9 +131,9 @@ def answer(request):
     if op == "hello" and request.get("protocol") == "tare.driver.v1":
         return {"ok": True, "protocol": "tare.driver.v1", "name": "faulty", "version": "1", "engine": "none", "pid": os.getpid(),
                 "rows": [f"{scenario}_<n>" for scenario in SCENARIOS]}
-    scenario = request.get("row", "").rpartition("_")[0]
+    scenario, _, size = request.get("row", "").rpartition("_")
     if op == "sample" and scenario in SCENARIOS:
-        return {"ok": True, "samples": [sample_of(scenario, request["params"]) for _ in range(request["iterations"])]}
+        return {"ok": True, "samples": [sample_of(scenario, int(size), request["params"]) for _ in range(request["iterations"])]}
     if op == "bye":
         return {"ok": True}
     return {"ok": False, "error": {"code": "unsupported", "message": f"no {op} {request.get('row', '')}"}}

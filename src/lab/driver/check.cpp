@@ -42,7 +42,11 @@ class Checker {
       check("row " + workload.row, [&] { return rows_->row(workload); });
     check("iterations", [&] { return rows_->iterations(); });
     check("timeout", [&] { return rows_->timeout(); });
-    if (rows_->keeps_state()) check("state_folder", [&] { return rows_->state_folder(); });
+    if (rows_->keeps_runs()) check("other_size", [&] { return rows_->other_size(); });
+    if (rows_->keeps_state()) {
+      check("state_folder", [&] { return rows_->state_folder(); });
+      check("full_folder", [&] { return rows_->full_folder(); });
+    }
     check("bye", [&] { return rows_->bye(); });
     check("end_of_input", [&] { return end_of_input(); });
     check("stdout_only", [&] { return stdout_only(); });

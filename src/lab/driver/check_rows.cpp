@@ -137,26 +137,40 @@ std::string RowChecks::iterations() {
 
 std::string RowChecks::timeout() {
   const auto all = offered();
-  const auto node = std::find_if(all.begin(), all.end(),
-                                 [](const Workload& workload) { return workload.row == "node_exit_1"; });
-  if (node == all.end()) throw Skipped{"no node_exit_1: other operations may be done in a millisecond"};
-  SampleRequest request = request_for(*node, params_for(*node), 1);
-  request.timeout = std::chrono::milliseconds(1);
+  const auto slow = std::find_if(all.begin(), all.end(), [](const Workload& workload) {
+    return workload.row == "node_exit_1" || workload.work == Work::mixed_load;
+  });
+  if (slow == all.end())
+    throw Skipped{"no node_exit_1, no mixedLoad: other operations may be done in a millisecond"};
+  const bool is_mix = slow->work == Work::mixed_load;
+  SampleRequest request = request_for(*slow, params_for(*slow), 1);
+  const std::chrono::milliseconds budget(is_mix ? short_mix / 4 : std::chrono::milliseconds(1));
+  request.timeout = budget;
   const Sample late = driver().sample(request).front();
-  if (late.outcome == Outcome::ok) throw Skipped{"it was done within a millisecond"};
+  // A mix lasts as long as it is asked to.
+  if (late.outcome == Outcome::ok && !is_mix) throw Skipped{"it was done within a millisecond"};
   if (late.outcome != Outcome::timeout) {
-    throw Failed{fmt::format("a budget of 1 ms gave the outcome {}, not timeout", name_of(late.outcome))};
+    throw Failed{fmt::format("{} with a budget of {} ms: the outcome {}, not timeout", slow->row,
+                             budget.count(), name_of(late.outcome))};
   }
   const auto age = late.metric("total");
   if (!age) throw Failed{"a sample of the outcome timeout has no total, its age"};
-  if (*age < 1e6) throw Failed{fmt::format("a timeout of 1 ms after {} ns", *age)};
-  sample(*node, 1);
+  if (*age < static_cast<double>(Nanoseconds(budget).count()))
+    throw Failed{fmt::format("a timeout of {} ms after {} ns", budget.count(), *age)};
+  sample(*slow, 1);
   return fmt::format("ended by the driver after {} ms, and it goes on", text::significant(*age / 1e6));
 }
 
 std::optional<Workload> RowChecks::durable_row() const {
   for (Workload& row : offered()) {
     if (is_durable(row.work)) return std::move(row);
+  }
+  return std::nullopt;
+}
+
+std::optional<Workload> RowChecks::agents_row() const {
+  for (Workload& row : offered()) {
+    if (row.bench == agents_bench && row.work != Work::durable_crash) return std::move(row);
   }
   return std::nullopt;
 }
@@ -184,6 +198,52 @@ std::string RowChecks::state_folder() {
   if (!fs::is_regular_file(file) || file::read(file) != content) {
     throw Failed{"it changed the file that stood where its folder should be"};
   }
+  sample(*row, 1);
+  return fmt::format("answered with failed, and it goes on ({})", said);
+}
+
+bool RowChecks::keeps_runs() const {
+  return agents_row().has_value();
+}
+
+std::string RowChecks::other_size() {
+  const std::optional<Workload> row = agents_row();
+  if (!row) throw Skipped{"no row of a registry"};
+  json::Object params = params_for(*row);
+  params["size"] = row->size + 1;
+  try {
+    const Sample sample = driver().sample(request_for(*row, std::move(params), 1)).front();
+    throw Failed{fmt::format("{} with the size {}: a sample of the outcome {}, not the error invalid",
+                             row->row, row->size + 1, name_of(sample.outcome))};
+  } catch (const DriverFailure& failure) {
+    if (failure.kind() != FailureKind::invalid) throw;
+  }
+  sample(*row, 1);
+  return "answered with invalid, and it goes on";
+}
+
+std::string RowChecks::full_folder() {
+  constexpr std::string_view content = "somebody's\n";
+  const std::optional<Workload> row = durable_row();
+  if (!row) throw Skipped{"no row with durable state"};
+  const fs::path state = fresh_state();
+  const fs::path file = state / "notes.txt";
+  file::write_atomically(file, content);
+  std::string said;
+  try {
+    json::Object params = make_params(*row, ++nonce_, state);
+    if (row->work == Work::mixed_load) params["durationMs"] = short_mix.count();
+    const Sample sample = driver().sample(request_for(*row, std::move(params), 1)).front();
+    throw Failed{
+        fmt::format("{} in a folder that holds something: a sample of the outcome {}, not the error "
+                    "failed",
+                    row->row, name_of(sample.outcome))};
+  } catch (const DriverFailure& failure) {
+    if (failure.kind() != FailureKind::failed) throw;
+    said = failure.why();
+  }
+  const auto files = std::distance(fs::directory_iterator(state), fs::directory_iterator());
+  if (files != 1 || file::read(file) != content) throw Failed{"it changed the folder that was not empty"};
   sample(*row, 1);
   return fmt::format("answered with failed, and it goes on ({})", said);
 }

@@ -37,12 +37,18 @@ class RowChecks {
   std::string row(const Workload& workload);
   /// Two samples in one request.
   std::string iterations();
-  /// A budget that no process can keep: the driver ends the operation itself and says so.
+  /// A budget that no process and no mix can keep: the driver ends the operation itself and says so.
   std::string timeout();
+  /// Whether it offers a row of a registry.
+  bool keeps_runs() const;
+  /// A size that is not the one of the row's name is no request.
+  std::string other_size();
   /// Whether it offers a row with durable state.
   bool keeps_state() const;
   /// A place for durable state that can't be used: it says so, leaves it as it is, and goes on.
   std::string state_folder();
+  /// The same of a folder that holds something already.
+  std::string full_folder();
   std::string bye();
 
   /// How many processes drivers left behind when they were sent bye.
@@ -52,6 +58,7 @@ class RowChecks {
   Driver& driver();
   Farewell leave(Driver& driver);
   std::optional<Workload> durable_row() const;
+  std::optional<Workload> agents_row() const;
   std::filesystem::path fresh_state() const;
   std::filesystem::path folder_of(const Workload& workload) const;
   SampleRequest request_for(const Workload& workload, json::Object params, std::int64_t iterations) const;

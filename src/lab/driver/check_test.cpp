@@ -144,13 +144,15 @@ TEST(Check, goes_through_the_rows_of_a_registry) {
   for (const AgentScenario& scenario : agent_scenarios())
     EXPECT_EQ(seen.count(fmt::format("row {}_8", scenario.name)), 1u) << scenario.name;
   EXPECT_EQ(seen.at("iterations"), CheckStatus::pass);
-  EXPECT_EQ(seen.at("state_folder"), CheckStatus::pass);
+  for (const char* id : {"timeout", "other_size", "state_folder", "full_folder"})
+    EXPECT_EQ(seen.at(id), CheckStatus::pass) << id;
 }
 
 TEST(Check, has_nothing_to_say_of_state_to_a_driver_that_keeps_none) {
   for (const CheckResult& result :
        check_driver({"mine", {python, drivers + "faulty_driver.py", "good"}, {}, {}}, fast()))
-    EXPECT_NE(result.id, "state_folder");
+    EXPECT_THAT(result.id, testing::AllOf(testing::Ne("state_folder"), testing::Ne("full_folder"),
+                                          testing::Ne("other_size")));
 }
 
 class BrokenRegistry : public testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> {};
@@ -164,9 +166,13 @@ INSTANTIATE_TEST_SUITE_P(
     Check, BrokenRegistry,
     testing::Values(std::pair{"miscounts", std::vector<std::string>{"row admission_8"}},
                     std::pair{"hides_its_memory", std::vector<std::string>{"row recoverySweep_8"}},
-                    std::pair{"leaves_a_file",
-                              std::vector<std::string>{"row spawnPipelineDurable_8", "state_folder"}},
+                    std::pair{"leaves_a_file", std::vector<std::string>{"row spawnPipelineDurable_8",
+                                                                        "state_folder", "full_folder"}},
                     std::pair{"ignores_the_folder", std::vector<std::string>{"state_folder"}},
+                    std::pair{"takes_any_folder", std::vector<std::string>{"full_folder"}},
+                    std::pair{"takes_any_size", std::vector<std::string>{"other_size"}},
+                    std::pair{"takes_its_time", std::vector<std::string>{"timeout"}},
+                    std::pair{"is_late_too_soon", std::vector<std::string>{"timeout"}},
                     std::pair{"loses_a_run", std::vector<std::string>{"row durableCrash_8"}},
                     std::pair{"owes_an_acknowledgement", std::vector<std::string>{"row durableCrash_8"}}),
     [](const auto& test) { return std::string(test.param.first); });
