@@ -4,10 +4,12 @@
 #include <cstring>
 #include <sqlite3.h>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -134,21 +136,40 @@ void Database::Close::operator()(sqlite3_stmt* statement) const {
 
 Database::Database(const DatabaseOptions& options) : path_(options.path) {
   open(options);
+  try {
+    open_tables(options);
+  } catch (...) {
+    db_.reset();
+    if (is_new_) remove_database(path_);
+    throw;
+  }
+}
+
+void Database::open_tables(const DatabaseOptions& options) {
+  sqlite3* db = nullptr;
+  // NOMUTEX: one thread at a time has it.
+  const int code = sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  db_.reset(db);
+  if (code != SQLITE_OK) refuse(code);
+  sqlite3_busy_timeout(db, static_cast<int>(options.lock_wait.count()));
+  // A file that can't be used is closed as it was found: without this, closing it would write to it.
+  sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (sqlite3_db_readonly(db, "main") == 1) refuse(SQLITE_READONLY);
   const std::int64_t application = number("PRAGMA application_id");
   const std::int64_t version = number("PRAGMA user_version");
-  const bool is_new = number("SELECT count(*) FROM sqlite_schema") == 0;
+  is_new_ = is_new_ || number("SELECT count(*) FROM sqlite_schema") == 0;
   // Nothing has been written until here, and to what is not ours nothing will be.
-  if (!is_new) {
+  if (!is_new_) {
     check_version(application, version);
     prepare_all();
   }
   execute("PRAGMA synchronous=FULL");
   if (options.most_pages) execute(fmt::format("PRAGMA max_page_count={}", *options.most_pages).c_str());
-  if (is_new) make_tables();
+  if (is_new_) make_tables();
   const Statement mode = prepare("PRAGMA journal_mode=WAL");
   if (!next(mode.get()) || text_at(mode.get(), 0) != "wal")
     refuse("it can't be kept with a write-ahead log here");
-  if (is_new) prepare_all();
+  if (is_new_) prepare_all();
 }
 
 void Database::prepare_all() {
@@ -165,7 +186,20 @@ void Database::prepare_all() {
   erase_task_ = prepare("DELETE FROM tasks WHERE id=?");
 }
 
-Database::~Database() = default;
+Database::~Database() {
+  for (Statement* statement : {&insert_run_, &insert_task_, &settle_run_, &settle_task_, &deliver_, &recover_,
+                               &erase_run_, &erase_task_, &begin_, &commit_, &rollback_})
+    statement->reset();
+  db_.reset();
+  if (keep_ == Keep::no) remove_database(path_);  // still under the lock
+}
+
+void remove_database(const std::filesystem::path& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    std::error_code ignored;
+    std::filesystem::remove(path.string() + suffix, ignored);
+  }
+}
 
 void Database::open(const DatabaseOptions& options) {
   std::error_code error;
@@ -174,30 +208,31 @@ void Database::open(const DatabaseOptions& options) {
     throw Error(ErrorCode::input, fmt::format("cannot use the folder {}", path_.parent_path().string()),
                 error.message());
   }
-  lock_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock_) {
-    throw Error(ErrorCode::input, fmt::format("cannot use {}", path_.string()), errno_text(errno));
-  }
   take_lock(options.lock_wait);
   check_head();
-  sqlite3* db = nullptr;
-  // NOMUTEX: one thread at a time has it.
-  const int code = sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  db_.reset(db);
-  if (code != SQLITE_OK) refuse(code);
-  sqlite3_busy_timeout(db, static_cast<int>(options.lock_wait.count()));
-  // A file that can't be used is closed as it was found: without this, closing it would write to it.
-  sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (sqlite3_db_readonly(db, "main") == 1) refuse(SQLITE_READONLY);
+  struct stat facts{};
+  is_new_ = ::fstat(lock_.get(), &facts) == 0 && facts.st_size == 0;
 }
 
 void Database::take_lock(std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds turn{20};
-  while (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK || wait <= turn) refuse(SQLITE_BUSY);
+  for (;;) {
+    lock_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock_) refuse(errno_text(errno));
+    const bool locked = ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0;
+    // Whoever had it may have removed it: a lock on a file without a name keeps nobody out.
+    if (locked && is_named_so()) return;
+    if (!locked && (errno != EWOULDBLOCK || wait <= turn)) refuse(SQLITE_BUSY);
     std::this_thread::sleep_for(turn);
     wait -= turn;
   }
+}
+
+bool Database::is_named_so() const {
+  struct stat held{};
+  struct stat named{};
+  return ::fstat(lock_.get(), &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
 void Database::check_head() const {
@@ -237,6 +272,7 @@ void Database::make_tables() {
 }
 
 void Database::commit(std::span<const std::vector<Change>> batch) {
+  accept();
   try {
     step(begin_.get());
     for (const std::vector<Change>& changes : batch) {
@@ -298,7 +334,6 @@ void Database::load(const std::function<void(const Run&)>& each) {
     each(run);
   }
   if (next(tasks.get())) refuse(SQLITE_CORRUPT);
-  accept();
 }
 
 std::size_t Database::estimate() {
@@ -307,6 +342,7 @@ std::size_t Database::estimate() {
 }
 
 void Database::accept() {
+  if (std::exchange(accepted_, true)) return;
   sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
 }
 

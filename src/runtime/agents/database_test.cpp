@@ -1,9 +1,12 @@
 #include "runtime/agents/database.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <sqlite3.h>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -259,6 +262,80 @@ TEST_F(DatabaseTest, one_that_another_program_has_locked_is_left_alone) {
   refused("locked by another process");
   sqlite3_close(db);
   EXPECT_EQ(load().size(), 1u);
+}
+
+TEST_F(DatabaseTest, its_files_go_with_it_only_when_it_is_told_so) {
+  {
+    const Database database(options);
+  }
+  EXPECT_TRUE(fs::exists(path));
+  {
+    Database database(options);
+    EXPECT_FALSE(database.is_new());
+    database.remove_when_closed();
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST_F(DatabaseTest, one_that_could_not_be_made_leaves_nothing) {
+  options.most_pages = 1;
+  EXPECT_THROW(Database database(options), Error);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST_F(DatabaseTest, a_log_of_somebody_who_was_killed_is_not_moved_by_looking) {
+  const fs::path copy = folder.path() / "copy.sqlite";
+  {
+    Database database(options);
+    const std::vector<std::vector<Change>> batch{{Insert{run_of(1)}}};
+    database.commit(batch);
+    fs::copy_file(path, copy);
+    fs::copy_file(path.string() + "-wal", copy.string() + "-wal");
+  }
+  options.path = path = copy;
+  const std::string before = file::read(path);
+  const std::string log = file::read(path.string() + "-wal");
+  EXPECT_EQ(load().size(), 1u);
+  EXPECT_EQ(file::read(path), before);
+  EXPECT_EQ(file::read(path.string() + "-wal"), log);
+}
+
+TEST_F(DatabaseTest, many_that_make_and_remove_it_never_get_in_each_others_way) {
+  // Each either has it alone or finds it locked.
+  options.lock_wait = std::chrono::seconds(5);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  std::atomic<int> locked = 0;
+  std::mutex mutex;
+  std::vector<std::string> faults;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 30; ++k) {
+        try {
+          Database database(options);
+          if (!database.is_new()) throw std::runtime_error("somebody left it");
+          database.remove_when_closed();
+          const std::vector<std::vector<Change>> batch{{Insert{run_of(1)}}};
+          database.commit(batch);
+          ++done;
+        } catch (const Error& error) {
+          if (error.why() == "it is locked by another process") {
+            ++locked;
+            continue;
+          }
+          const std::lock_guard lock(mutex);
+          faults.push_back(error.line());
+        } catch (const std::exception& error) {
+          const std::lock_guard lock(mutex);
+          faults.emplace_back(error.what());
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(faults, testing::IsEmpty());
+  EXPECT_EQ(done + locked, 90);
+  EXPECT_GT(done, 0);
 }
 
 TEST_F(DatabaseTest, a_folder_that_cannot_be_used_is_named) {

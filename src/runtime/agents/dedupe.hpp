@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,6 +10,6 @@ namespace tare::agents {
 
 /// The run with the newest generation of each child session, as indices into `runs` in rising order. Of equal
 /// generations the one with the higher id. The runs are of one registry, in any order. O(n).
-std::vector<std::size_t> newest_per_child(std::span<const RunKey> runs);
+std::vector<std::uint32_t> newest_per_child(std::span<const RunKey> runs);
 
 }  // namespace tare::agents

@@ -43,8 +43,8 @@ TEST(Dedupe, agrees_with_a_map_whatever_the_ids_are) {
       const auto [found, is_new] = best.emplace(runs[i].child, i);
       if (!is_new && runs[i].generation >= runs[found->second].generation) found->second = i;
     }
-    std::vector<std::size_t> expected;
-    for (const auto& [child, index] : best) expected.push_back(index);
+    std::vector<std::uint32_t> expected;
+    for (const auto& [child, index] : best) expected.push_back(static_cast<std::uint32_t>(index));
     std::ranges::sort(expected);
     EXPECT_EQ(newest_per_child(runs), expected) << spread;
   }

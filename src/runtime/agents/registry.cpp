@@ -242,7 +242,7 @@ std::vector<RunView> Registry::newest(By role, std::string_view name) const {
     slots.push_back(slot);
   });
   std::vector<RunView> newest;
-  for (const std::size_t i : newest_per_child(keys)) newest.push_back(table_.view(slots[i]));
+  for (const std::uint32_t i : newest_per_child(keys)) newest.push_back(table_.view(slots[i]));
   return newest;
 }
 

@@ -127,6 +127,18 @@ std::size_t SqliteStore::estimate() const {
   return writer_->database.estimate();
 }
 
+bool SqliteStore::is_new() const {
+  return writer_->database.is_new();
+}
+
+void SqliteStore::remove_when_closed() {
+  writer_->database.remove_when_closed();
+}
+
+void SqliteStore::keep() {
+  writer_->database.keep();
+}
+
 std::uint64_t SqliteStore::commits() const {
   return writer_->commits.load(std::memory_order_relaxed);
 }

@@ -23,6 +23,13 @@ class SqliteStore final : public Store {
   void load(const std::function<void(const Run&)>& each) override;
   std::size_t estimate() const override;
 
+  /// Whether the database had no tables yet.
+  bool is_new() const;
+
+  /// The database's files go with this store, or stay, which is the default.
+  void remove_when_closed();
+  void keep();
+
   /// How many transactions there were.
   std::uint64_t commits() const;
 

@@ -124,7 +124,7 @@ class Recover final : public Scenario {
             fmt::format("{} {} {}\n", run.label, boost::describe::enum_to_string(run.status, "?"), run.task);
       });
     }
-    remove_database(task_.database());
+    agents::remove_database(task_.database());
     return sample;
   }
 

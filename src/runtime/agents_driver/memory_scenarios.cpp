@@ -171,8 +171,8 @@ class DuplicateSuppression final : public Scenario {
     const std::vector<agents::RunKey> newest_rows(oldest_rows.rbegin(), oldest_rows.rend());
     Sample sample;
     const Instant start = SystemClock().now();
-    const std::vector<std::size_t> newest_first = agents::newest_per_child(newest_rows);
-    const std::vector<std::size_t> oldest_first = agents::newest_per_child(oldest_rows);
+    const std::vector<std::uint32_t> newest_first = agents::newest_per_child(newest_rows);
+    const std::vector<std::uint32_t> oldest_first = agents::newest_per_child(oldest_rows);
     sample.ns["total"] = ns_since(start);
     const auto size = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
     sample.counters = {{"inputRowsPerOrdering", size(oldest_rows)},
@@ -195,7 +195,7 @@ class DuplicateSuppression final : public Scenario {
   }
 
   static std::int64_t newest(const std::vector<agents::RunKey>& rows,
-                             const std::vector<std::size_t>& selected) {
+                             const std::vector<std::uint32_t>& selected) {
     return std::ranges::count_if(selected, [&](std::size_t i) { return rows[i].generation == generations; });
   }
 

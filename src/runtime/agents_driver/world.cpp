@@ -14,25 +14,6 @@ namespace {
 constexpr const char* requester = "agent:main:main";
 constexpr std::array database_files{"", "-wal", "-shm", "-journal"};
 
-struct Closed {
-  void operator()(sqlite3* db) const { sqlite3_close(db); }
-};
-
-/// Whether a database has tables, as far as somebody can tell who only reads it.
-bool has_tables(const std::filesystem::path& database) {
-  sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(database.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
-  const std::unique_ptr<sqlite3, Closed> db(opened);
-  if (code == SQLITE_OK) sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  sqlite3_stmt* statement = nullptr;
-  if (code != SQLITE_OK ||
-      sqlite3_prepare_v2(opened, "SELECT count(*) FROM sqlite_schema", -1, &statement, nullptr) != SQLITE_OK)
-    return true;  // what is wrong shows when it is opened
-  const bool none = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) == 0;
-  sqlite3_finalize(statement);
-  return !none;
-}
-
 /// What is in the folder of a database and may not be there.
 std::optional<std::string> foreign(const std::filesystem::path& path, Holds known) {
   const std::filesystem::path folder = path.parent_path();
@@ -57,8 +38,12 @@ World::World(const std::optional<std::filesystem::path>& database, std::chrono::
              agents::RegistryOptions options)
     : end_(clock.now() + budget) {
   if (database) {
-    files_.emplace(*database);
-    store = std::make_unique<agents::SqliteStore>(loop, agents::DatabaseOptions{*database});
+    database_ = *database;
+    auto on_disk = std::make_unique<agents::SqliteStore>(loop, agents::DatabaseOptions{database_});
+    on_disk_ = on_disk.get();
+    // What was there is somebody's, whatever is in it.
+    if (on_disk_->is_new()) on_disk_->remove_when_closed();
+    store = std::move(on_disk);
   } else {
     store = std::make_unique<agents::MemoryStore>();
   }
@@ -75,7 +60,7 @@ DatabaseFiles::DatabaseFiles(std::filesystem::path path) : path_(std::move(path)
 }
 
 DatabaseFiles::~DatabaseFiles() {
-  if (ours_) remove_database(path_);
+  if (ours_) agents::remove_database(path_);
 }
 
 World::~World() {
@@ -86,7 +71,6 @@ void World::close() {
   loop.abandon();
   registry.reset();
   store.reset();
-  files_.reset();
 }
 
 agents::NewRun child_of(const std::string& nonce, std::size_t number) {
@@ -104,9 +88,10 @@ agents::NewRun child_of(const std::string& nonce, std::size_t number) {
 void check_folder(const std::filesystem::path& database, Holds known) {
   std::optional<std::string> found = foreign(database, known);
   if (!found) return;
-  std::error_code error;
-  if (known == Holds::nothing && std::filesystem::is_regular_file(database, error) && has_tables(database)) {
-    // Opened for what it says: damaged, newer, locked. That leaves it as it is, as it has its tables.
+  std::error_code none;
+  if (const auto size = std::filesystem::file_size(database, none);
+      known == Holds::nothing && !none && size > 0) {
+    // Opened for what it says: damaged, newer, locked. Nothing but an empty file would be written to.
     const agents::Database opened({database});
     found = database.filename().string();
   }
@@ -145,13 +130,6 @@ OnDisk read_disk(const std::filesystem::path& database) {
     throw Error(ErrorCode::failed, fmt::format("cannot read {}", database.string()), sqlite3_errstr(code));
   }
   return counts;
-}
-
-void remove_database(const std::filesystem::path& database) {
-  for (const char* end : database_files) {
-    std::error_code ignored;
-    std::filesystem::remove(database.string() + end, ignored);
-  }
 }
 
 }  // namespace tare::agents_driver

@@ -82,11 +82,11 @@ class World {
     });
   }
 
-  bool durable() const { return files_.has_value(); }
-  const std::filesystem::path& database() const { return files_->path(); }
+  bool durable() const { return on_disk_ != nullptr; }
+  const std::filesystem::path& database() const { return database_; }
 
   /// Leaves the database's files where they are.
-  void keep() { files_->keep(); }
+  void keep() { on_disk_->keep(); }
 
   /// Closes the database and removes its files.
   void close();
@@ -97,7 +97,8 @@ class World {
 
  private:
   Instant end_;
-  std::optional<DatabaseFiles> files_;  // before the store: removed when it is closed
+  std::filesystem::path database_;
+  agents::SqliteStore* on_disk_ = nullptr;  ///< the store, if it is one
 
  public:
   std::unique_ptr<agents::Store> store;
@@ -126,9 +127,6 @@ enum class Holds { nothing, the_database };
 
 /// Throws Error unless the folder of this database is there and holds nothing else. Touches nothing.
 void check_folder(const std::filesystem::path& database, Holds known);
-
-/// Removes a database with its log and index.
-void remove_database(const std::filesystem::path& database);
 
 /// Nanoseconds since `start`.
 inline std::uint64_t ns_since(Instant start) {

@@ -131,7 +131,7 @@ void Run::measure() {
     std::erase_if(all, [&](const driver::Workload& workload) { return !life_.is_offered(workload.row); });
   if (all.empty()) {
     throw Error(ErrorCode::usage, "none of the targets has any of these scenarios", "",
-                "see `tare targets --bench agents`");
+                "see `tare targets`");
   }
   for (const driver::Workload& workload : all) weight_ += weight_of(workload, options_);
   for (std::size_t i = 0; i < all.size(); ++i) {
