@@ -1,16 +1,11 @@
 #include "lab/driver/check_rows.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fd.hpp"
 #include "base/text.hpp"
+#include "lab/driver/ack_pipe.hpp"
 #include "lab/driver/agents.hpp"
 
 namespace tare::driver {
@@ -46,43 +41,6 @@ void want_all(const std::vector<Judgement>& judgements) {
   }
   if (!broken.empty()) throw Failed{text::join(broken, "; ")};
 }
-
-/// A FIFO that takes what a driver writes while the lab waits for its answer, and gives it afterwards.
-class Acknowledgements {
- public:
-  explicit Acknowledgements(fs::path path) : path_(std::move(path)) {
-    if (::mkfifo(path_.c_str(), 0600) == 0) {
-      // Open for writing too, so that neither side waits for the other to open it.
-      fifo_ = Fd(::open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-    }
-    if (!fifo_) throw Error(ErrorCode::failed, "cannot make the FIFO " + path_.string(), errno_text(errno));
-    constexpr int room = 1 << 20;  // for more acknowledgements than there can be
-    ::fcntl(fifo_.get(), F_SETPIPE_SZ, room);
-  }
-  ~Acknowledgements() { ::unlink(path_.c_str()); }
-  Acknowledgements(const Acknowledgements&) = delete;
-  Acknowledgements& operator=(const Acknowledgements&) = delete;
-
-  const fs::path& path() const { return path_; }
-
-  std::vector<std::string> take() const {
-    std::string all;
-    std::array<char, 4096> block;
-    for (;;) {
-      const ssize_t n = ::read(fifo_.get(), block.data(), block.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      all.append(block.data(), static_cast<std::size_t>(n));
-    }
-    std::vector<std::string> lines = text::split(all, '\n');
-    if (lines.back().empty()) lines.pop_back();
-    return lines;
-  }
-
- private:
-  fs::path path_;
-  Fd fifo_;
-};
 
 }  // namespace
 
@@ -307,7 +265,7 @@ std::vector<Sample> RowChecks::sample(const Workload& workload, std::int64_t ite
 
 std::string RowChecks::crash(const Workload& workload) {
   const fs::path state = fresh_state();
-  const Acknowledgements acks(folder_.path() / "acks");
+  AckPipe acks(folder_.path() / "acks");
   const auto phase = [&](const json::Object& params) {
     Driver fresh(command_, options_.driver);
     const Sample sample = fresh.sample(request_for(workload, params, 1)).front();
@@ -317,7 +275,7 @@ std::string RowChecks::crash(const Workload& workload) {
   };
   const json::Object registration = register_params(workload, ++nonce_, state, acks.path());
   want_all(judge(workload, registration, phase(registration)));
-  const std::vector<std::string> acknowledged = acks.take();
+  const std::vector<std::string> acknowledged = acks.finish();
   if (static_cast<std::int64_t>(acknowledged.size()) != workload.size) {
     throw Failed{fmt::format("{} acknowledgements of {} runs", acknowledged.size(), workload.size)};
   }

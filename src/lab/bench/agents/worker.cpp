@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "lab/bench/agents/acknowledgements.hpp"
+#include "lab/driver/ack_pipe.hpp"
 #include "lab/driver/agents.hpp"
 #include "lab/measure/random.hpp"
 
@@ -157,7 +157,7 @@ std::vector<Judged> ask(const Job& job, Worker& worker, const State& state, std:
 }
 
 /// Registers until the kill, and gives what was acknowledged. Throws DriverFailure, or the failure in words.
-std::vector<std::string> register_and_kill(const Job& job, const json::Object& params, Acknowledgements& acks,
+std::vector<std::string> register_and_kill(const Job& job, const json::Object& params, driver::AckPipe& acks,
                                            std::uint64_t kill_after) {
   {
     Worker worker(job);
@@ -183,7 +183,7 @@ std::vector<std::string> register_and_kill(const Job& job, const json::Object& p
 Judged crash(const Job& job, std::uint64_t stream, std::optional<std::string>& failure) {
   const State state(job.options);
   const file::TemporaryFolder folder("tare-acks");
-  Acknowledgements acks(folder.path());
+  driver::AckPipe acks(folder.path() / "acks");
   const std::uint64_t nonce = measure::mix(job.seed, stream);
   const json::Object asked = driver::register_params(job.workload, nonce, state.path(), acks.path());
   measure::Random random(measure::mix(job.row_seed, stream));
