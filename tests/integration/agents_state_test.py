@@ -3,8 +3,10 @@ a kill."""
 
 import json
 import os
+import signal
 import sqlite3
 import tempfile
+import time
 
 import harness
 from harness import TARE
@@ -60,6 +62,19 @@ class State(harness.TareTest):
         result = self.agents("--targets", "embedded", "--scenarios", "admission", "--fanout", "8", "--runs", "2", "--state", folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("in memory:", json.dumps(self.document("out/agents.json")["findings"]))
+
+    def test_an_interrupted_run_leaves_the_folder_empty_and_can_go_on(self):
+        arguments = ["--targets", "embedded", "--scenarios", "mixedLoad", "--fanout", "8", "--runs", "20", "--warmup", "0"]
+        process = self.start("agents", *arguments, "--state", self.state)
+        end = time.monotonic() + 60
+        while not os.listdir(self.state):
+            self.assertLess(time.monotonic(), end, "the worker never began")
+            self.assertIsNone(process.poll(), "it ended before it could be interrupted")
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(os.listdir(self.state), [])
 
     def test_what_is_no_database_or_a_damaged_one_is_named(self):
         self.database.write_bytes(b"x" * 5000)

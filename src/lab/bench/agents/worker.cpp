@@ -129,16 +129,29 @@ class State {
   explicit State(const Options& options) {
     if (options.state) {
       path_ = *options.state;
+      std::error_code error;
+      empty_it_ = std::filesystem::is_empty(path_, error) && !error;
     } else {
       own_.emplace("tare-state");
       path_ = own_->path();
     }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  /// What a worker that was killed left in a folder that was empty before is nobody's.
+  ~State() {
+    if (!empty_it_) return;
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator entry(path_, ignored), end; !ignored && entry != end;
+         entry.increment(ignored))
+      std::filesystem::remove_all(entry->path(), ignored);
   }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::optional<file::TemporaryFolder> own_;
   std::filesystem::path path_;
+  bool empty_it_ = false;
 };
 
 std::vector<Judged> ask(const Job& job, Worker& worker, const State& state, std::uint64_t count,
