@@ -166,10 +166,17 @@ void Database::open_tables(const DatabaseOptions& options) {
   execute("PRAGMA synchronous=FULL");
   if (options.most_pages) execute(fmt::format("PRAGMA max_page_count={}", *options.most_pages).c_str());
   if (is_new_) make_tables();
+  use_log();
+  if (!is_new_) return;
+  // The log is made, with a sync of its own, by the first commit: not by the first registration.
+  execute("BEGIN IMMEDIATE; INSERT INTO tasks VALUES (1, '', 0, NULL); DELETE FROM tasks; COMMIT");
+  prepare_all();
+}
+
+void Database::use_log() {
   const Statement mode = prepare("PRAGMA journal_mode=WAL");
   if (!next(mode.get()) || text_at(mode.get(), 0) != "wal")
     refuse("it can't be kept with a write-ahead log here");
-  if (is_new_) prepare_all();
 }
 
 void Database::prepare_all() {

@@ -71,6 +71,7 @@ class Database {
   void check_head() const;
   void check_version(std::int64_t application, std::int64_t version) const;
   void make_tables();
+  void use_log();
   void prepare_all();
   void apply(const Change& change);
   void accept();
