@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view document_file = "out/agents.json";
 
 void add_flags(CLI::App& app, agents_bench::RawOptions& raw) {
-  add_text(app, "--targets", raw.targets,
-           "Registries by name (default embedded,node; see `tare targets`)", "LIST");
+  add_text(app, "--targets", raw.targets, "Registries by name (default embedded,node; see `tare targets`)",
+           "LIST");
   add_extra_target(app, raw.extra_targets,
                    "name=driver:COMMAND, or name=copy:TARGET for a built-in one a second time");
   add_text(app, "--scenarios", raw.scenarios, "Only these scenarios, in this order (default: all)", "LIST");

@@ -130,8 +130,7 @@ void Run::measure() {
   if (!options_.scenarios_named)
     std::erase_if(all, [&](const driver::Workload& workload) { return !life_.is_offered(workload.row); });
   if (all.empty()) {
-    throw Error(ErrorCode::usage, "none of the targets has any of these scenarios", "",
-                "see `tare targets`");
+    throw Error(ErrorCode::usage, "none of the targets has any of these scenarios", "", "see `tare targets`");
   }
   for (const driver::Workload& workload : all) weight_ += weight_of(workload, options_);
   for (std::size_t i = 0; i < all.size(); ++i) {
