@@ -68,7 +68,7 @@ class Admission {
   /// Asks `decide(pending)`, which returns an optional Refusal. A child session that somebody is starting
   /// already is refused without asking ("childBeingStarted").
   template <class Decide>
-  std::variant<Reservation, Refusal> reserve(const Demand& demand, Decide decide) {
+  std::variant<Reservation, Refusal> reserve(const Demand& demand, const Decide& decide) {
     if (std::optional<Refusal> refusal = taken(demand)) return *std::move(refusal);
     if (std::optional<Refusal> refusal = decide(pending(demand))) return *std::move(refusal);
     return hold(demand);

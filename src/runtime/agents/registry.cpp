@@ -172,12 +172,12 @@ Task<void> Registry::mark(RunId id, Delivery delivery) {
   if (const Slot slot = table_.find(id); slot != none) table_[slot].delivery = delivery;
 }
 
-Task<void> Registry::mark_recovered(std::vector<Place> runs) {
+Task<std::vector<Place>> Registry::mark_recovered(std::vector<Place> runs) {
   std::erase_if(runs, [&](const Place& run) {
     return !table_.has(run) || table_[run.slot].recovered || table_[run.slot].erasing;
   });
   for (const Place& run : runs) table_[run.slot].recovered = true;
-  if (runs.empty() || !store_.durable()) co_return;
+  if (runs.empty() || !store_.durable()) co_return runs;
   std::vector<Change> changes;
   for (const Place& run : runs) changes.emplace_back(Recover{run.id});
   try {
@@ -188,9 +188,10 @@ Task<void> Registry::mark_recovered(std::vector<Place> runs) {
     }
     throw;
   }
+  co_return runs;
 }
 
-Task<Registry::Erased> Registry::erase(std::vector<RunId> ids) {
+Task<Registry::Erased> Registry::erase(const std::vector<RunId>& ids) {
   std::vector<Place> runs;
   for (const RunId id : ids) {
     if (const Slot slot = table_.find(id); slot != none) runs.push_back({id, slot});

@@ -59,11 +59,12 @@ class Registry {
     std::vector<std::string> sessions;  ///< children whose last run it was, but for suppressed ones
   };
   /// Forgets these runs in one write; those that there are not are left out.
-  Task<Erased> erase(std::vector<RunId> ids);
+  Task<Erased> erase(const std::vector<RunId>& ids);
   Task<Erased> erase_at(std::vector<Place> runs);
 
-  /// Says of these runs that their interruption was projected, in one write.
-  Task<void> mark_recovered(std::vector<Place> runs);
+  /// Says of these runs that their interruption was projected, in one write. Returns those of which nobody
+  /// had said so before.
+  Task<std::vector<Place>> mark_recovered(std::vector<Place> runs);
 
   std::optional<RunView> find(RunId id) const;
   std::vector<RunView> runs(By role, std::string_view name) const;  ///< newest first

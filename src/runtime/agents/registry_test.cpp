@@ -260,7 +260,8 @@ TEST_F(DurableRegistryTest, marks_that_cross_each_other_are_both_kept) {
   store.kept = {open};
   registry.restore();
   loop.start(registry.mark(5, Delivery::delivered), [](const std::exception_ptr&) {});
-  loop.start(registry.mark_recovered({{5, registry.table().find(5)}}), [](const std::exception_ptr&) {});
+  loop.start(registry.mark_recovered({{5, registry.table().find(5)}}),
+             [](const std::exception_ptr&, const std::vector<Place>&) {});
   ASSERT_EQ(store.written.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<Deliver>(store.written[0].front()));
   EXPECT_TRUE(std::holds_alternative<Recover>(store.written[1].front()));

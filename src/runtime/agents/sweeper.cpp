@@ -49,6 +49,8 @@ Task<Sweeper::Due> Sweeper::look(SweepReport& report) {
   Due due;
   const RunTable& table = registry_.table();
   const WallTime now = registry_.clock().wall();
+  // Room for all costs nothing until it is used; growing would copy.
+  for (std::vector<Place>* list : {&due.retire, &due.recover, &due.complete}) list->reserve(table.size());
   for (Slot slot = 0; slot < table.slots(); ++slot) {
     if (slot % rows_at_a_time == rows_at_a_time - 1) co_await registry_.loop().turn();
     if (table[slot].id == 0) continue;
@@ -120,7 +122,7 @@ Task<void> Sweeper::retire(std::vector<Place> runs, SweepReport& report) {
 
 Task<void> Sweeper::recover(std::vector<Place> runs, SweepReport& report) {
   runs = still(Kind::recover, std::move(runs));
-  if (!runs.empty()) co_await registry_.mark_recovered(runs);
+  if (!runs.empty()) runs = co_await registry_.mark_recovered(std::move(runs));
   for (const Place& run : std::exchange(unsaid_, {})) runs.push_back(run);
   const RunTable& table = registry_.table();
   for (const Place& run : runs) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tare::agents {
 
@@ -26,9 +27,8 @@ std::string_view Texts::part(std::size_t i) const {
 }
 
 Slot RunTable::insert(const Run& run, Status status) {
-  if (free_.empty()) free_.push_back(static_cast<Slot>(entries_.grow()));
-  const Slot slot = free_.back();
-  free_.pop_back();
+  const Slot slot = free_ == none ? static_cast<Slot>(entries_.grow()) : free_;
+  if (slot == free_) free_ = entries_[slot].next[0];
   ids_.emplace(run.id, slot);
   Entry& entry = entries_[slot];
   entry.id = run.id;
@@ -100,7 +100,7 @@ void RunTable::erase(Slot slot) {
   }
   ids_.erase(entry.id);
   entry = {};
-  free_.push_back(slot);
+  entry.next[0] = std::exchange(free_, slot);
 }
 
 void RunTable::reserve(std::size_t runs) {

@@ -160,7 +160,7 @@ class RunTable {
   void count_active(const Entry& entry, int by);
 
   Chunks<Entry> entries_;
-  std::vector<Slot> free_;
+  Slot free_ = none;  ///< the first free slot; each names the next one in next[0]
   Names names_;
   boost::unordered_flat_map<RunId, Slot> ids_;
   std::size_t active_ = 0;

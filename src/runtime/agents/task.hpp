@@ -64,6 +64,7 @@ class Result<void> {
 template <class T>
 class [[nodiscard]] Task {
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the language's own name
   struct promise_type : detail::Frame, detail::Result<T> {
     Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
@@ -136,6 +137,7 @@ class Loop {
  private:
   /// The outermost coroutine of a task; the loop owns it.
   struct Root {
+    // NOLINTNEXTLINE(readability-identifier-naming)
     struct promise_type : detail::Frame {
       template <class... Rest>
       explicit promise_type(Loop& owner, Rest&...) : loop(owner) {

@@ -199,8 +199,7 @@ Judged crash(const Job& job, std::uint64_t stream, std::optional<std::string>& f
   driver::AckPipe acks(folder.path() / "acks");
   const std::uint64_t nonce = measure::mix(job.seed, stream);
   const json::Object asked = driver::register_params(job.workload, nonce, state.path(), acks.path());
-  measure::Random random(measure::mix(job.row_seed, stream));
-  const std::uint64_t kill_after = 1 + random.below(static_cast<std::uint64_t>(job.workload.size));
+  const std::uint64_t kill_after = kill_point(measure::mix(job.row_seed, stream), job.workload.size);
   const std::vector<std::string> acknowledged = register_and_kill(job, asked, acks, kill_after);
 
   const json::Object params = driver::recover_params(job.workload, nonce, state.path());
@@ -234,6 +233,10 @@ Taken guarded(F take) {
 Nanoseconds budget_within(Nanoseconds left) {
   constexpr Nanoseconds grace = std::chrono::seconds(2);
   return std::max(left - grace, left / 2);
+}
+
+std::uint64_t kill_point(std::uint64_t seed, std::int64_t runs) {
+  return 1 + measure::Random(seed).below(static_cast<std::uint64_t>(runs));
 }
 
 Taken take_samples(const Job& job) {

@@ -41,6 +41,10 @@ struct Job {
 /// itself when the budget is over can still say so before it is killed.
 Nanoseconds budget_within(Nanoseconds left);
 
+/// After which acknowledgement, from 1 to `runs`, a worker is killed: each as likely, the same for the same
+/// seed.
+std::uint64_t kill_point(std::uint64_t seed, std::int64_t runs);
+
 /// Starts a fresh worker, asks it for the warm-ups and for the samples, and sees it off. It has the time
 /// limit of the options for all of that; then it is killed with all that it started. A worker that ends in
 /// any other way than by itself with exit code 0, or leaves something running, has failed. Throws

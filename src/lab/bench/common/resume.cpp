@@ -84,7 +84,7 @@ void check_resumable(const report::Document& before, std::string_view bench, std
   }
   const json::Object* config = before.config.if_object();
   const json::Value* name = config != nullptr ? config->if_contains("bench") : nullptr;
-  const std::string_view said = name != nullptr && name->is_string() ? name->get_string() : "";
+  const std::string said(name != nullptr && name->is_string() ? std::string_view(name->get_string()) : "");
   if (said != bench) throw refusal(source, fmt::format("it is a run of bench '{}'", text::one_line(said)));
   check_host(before.host, source);
 }
