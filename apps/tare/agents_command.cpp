@@ -81,7 +81,13 @@ void add_agents(CLI::App& app, Context& context) {
       "  tare agents --resume out/agents.json");
   agents->require_subcommand(0, 1);
   agents->callback([flags, &context, agents] {
-    if (!agents->get_subcommands().empty()) return;  // it has left its own action
+    if (!agents->get_subcommands().empty()) {  // it has left its own action
+      const auto given = agents->get_options([](const CLI::Option* option) { return option->count() > 0; });
+      if (!given.empty())
+        throw Error(ErrorCode::usage,
+                    fmt::format("`tare agents driver` takes no flags, got {}", given.front()->get_name()));
+      return;
+    }
     context.action = [flags, &context] { return run_agents(flags->raw, flags->output, context); };
   });
   add_agents_driver(*agents, context);

@@ -1,7 +1,7 @@
 // How a child comes to be: admitted, initialized, dispatched, registered.
 
 /** The side that would run the agents. Here each step only lets others go on. */
-export const stubBackend = {
+export const idleBackend = {
   async initialize() {
     await undefined;
   },

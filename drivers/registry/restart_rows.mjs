@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Refusal, param } from "../protocol.mjs";
-import { spawn, stubBackend } from "./pipeline.mjs";
+import { spawn, idleBackend } from "./pipeline.mjs";
 import { Registry, Run } from "./registry.mjs";
 import { child, nanoseconds, now } from "./sample.mjs";
 import { removeState, reopenState } from "./state_file.mjs";
@@ -85,7 +85,7 @@ async function register(context) {
 
 /** Opens the database in a folder and restores its runs; gives the registry, and what was counted and timed. */
 async function restart(dir) {
-  const registry = new Registry(memoryStore, stubBackend);
+  const registry = new Registry(memoryStore, idleBackend);
   const started = now();
   const database = await reopenState(dir, (opened) => restore(opened, registry));
   const finished = now();

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 import { Admission, atMost } from "./admission.mjs";
-import { stubBackend } from "./pipeline.mjs";
+import { idleBackend } from "./pipeline.mjs";
 import { Registry } from "./registry.mjs";
 import { createState, removeState } from "./state_file.mjs";
 import { DurableStore, memoryStore } from "./store.mjs";
@@ -95,8 +95,8 @@ export class Bench {
   }
 
   #agents(store, cap, cleanup) {
-    const registry = new Registry(store, stubBackend);
+    const registry = new Registry(store, idleBackend);
     const dispose = this.defer(cleanup);
-    return { registry, store, admission: new Admission(), policy: atMost(cap), backend: stubBackend, dispose };
+    return { registry, store, admission: new Admission(), policy: atMost(cap), backend: idleBackend, dispose };
   }
 }

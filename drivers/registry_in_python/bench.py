@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from .admission import Admission, at_most
-from .pipeline import StubBackend
+from .pipeline import IdleBackend
 from .registry import Registry, Request
 from .state_file import create_state, remove_state
 from .store import DurableStore, MemoryStore
@@ -58,7 +58,7 @@ class Agents:
 
     def __init__(self, store, cap, folder=None, kept=False):
         self.store = store
-        self.backend = StubBackend()
+        self.backend = IdleBackend()
         self.registry = Registry(store, self.backend)
         self.admission = Admission()
         self.policy = at_most(cap)

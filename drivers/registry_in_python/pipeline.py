@@ -3,7 +3,7 @@
 import asyncio
 
 
-class StubBackend:
+class IdleBackend:
     """The side that would run the agents. Here each step only lets others go on."""
 
     async def initialize(self, request):

@@ -5,7 +5,7 @@ import json
 import os
 
 from .bench import child, now
-from .pipeline import StubBackend, spawn
+from .pipeline import IdleBackend, spawn
 from .protocol import Refusal, param
 from .registry import Registry, Run, wall_clock
 from .spawn_rows import together
@@ -77,7 +77,7 @@ async def register(context):
 
 def restart(folder):
     """Opens the database in a folder and restores its runs; gives them, and the sample."""
-    registry = Registry(MemoryStore(), StubBackend())
+    registry = Registry(MemoryStore(), IdleBackend())
     started = now()
     database = reopen_state(folder, lambda opened: restore(opened, registry))
     finished = now()

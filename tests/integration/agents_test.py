@@ -136,6 +136,7 @@ class Refusals(AgentsTest):
     def test_command_line(self):
         cases = [
             (["--runs", "0"], "--runs must be 1 to 100, got 0"),
+            (["--runs", "2", "driver"], "`tare agents driver` takes no flags, got --targets"),
             (["--runs", "101"], "--runs must be 1 to 100, got 101"),
             (["--runs", "ten"], "--runs must be 1 to 100, got ten"),
             (["--runs"], "--runs needs a value"),

@@ -202,9 +202,9 @@ Database::~Database() {
 }
 
 void remove_database(const std::filesystem::path& path) {
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+  for (const std::string_view suffix : database_suffixes) {
     std::error_code ignored;
-    std::filesystem::remove(path.string() + suffix, ignored);
+    std::filesystem::remove(path.string().append(suffix), ignored);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/fd.hpp"
 #include "runtime/agents/store.hpp"
@@ -97,6 +99,9 @@ class Database {
   Statement insert_run_, insert_task_, settle_run_, settle_task_, deliver_, recover_, erase_run_, erase_task_;
   Statement begin_, commit_, rollback_;
 };
+
+/// What is added to the name of a database by the files that SQLite keeps beside it, itself included.
+inline constexpr std::array<std::string_view, 4> database_suffixes{"", "-wal", "-shm", "-journal"};
 
 /// Removes a database that nobody has open, with its log and what else SQLite keeps beside it.
 void remove_database(const std::filesystem::path& path);

@@ -13,7 +13,7 @@ namespace tare::agents {
 enum class SpawnPhase : std::uint8_t { admission, initialize, dispatch, registration };
 BOOST_DESCRIBE_ENUM(SpawnPhase, admission, initialize, dispatch, registration)
 
-/// What really starts a child: a gateway's turn, a guest process, a benchmark's stub.
+/// What really starts a child: a gateway's turn, a guest process, one that does nothing in a benchmark.
 class Backend {
  public:
   Backend() = default;

@@ -205,6 +205,23 @@ TEST_F(DurableRegistryTest, nobody_hears_of_an_end_that_is_not_kept_yet) {
   EXPECT_THAT(settled, ElementsAre(false, false, true));
 }
 
+TEST_F(DurableRegistryTest, of_two_who_settle_at_once_one_does) {
+  RunId id = 0;
+  loop.start(registry.add(child("c")), [&](const std::exception_ptr&, RunId added) { id = added; });
+  store.succeed();
+  run();
+  std::vector<bool> first;
+  for (const Outcome outcome : {Outcome::error, Outcome::ok}) {
+    loop.start(registry.settle(id, outcome), [&](const std::exception_ptr& failure, bool settled) {
+      first.push_back(!failure && settled);
+    });
+  }
+  store.succeed();
+  run();
+  EXPECT_THAT(first, testing::UnorderedElementsAre(true, false));
+  EXPECT_EQ(registry.find(id)->outcome, Outcome::error);
+}
+
 TEST_F(DurableRegistryTest, a_run_that_is_being_erased_is_settled_by_nobody) {
   RunId id = 0;
   loop.start(registry.add(child("c")), [&](const std::exception_ptr&, RunId added) { id = added; });

@@ -160,6 +160,24 @@ TEST_F(SweeperTest, an_effect_that_fails_keeps_no_other_from_being_done) {
   EXPECT_EQ(registry.size(), 1u);
 }
 
+TEST_F(SweeperTest, what_happens_while_it_looks_at_many_rows_is_seen) {
+  store.kept.clear();
+  for (RunId id = 1; id <= 10'000; ++id) {
+    const std::string name = "c" + std::to_string(id);
+    store.kept.push_back(row(id, name.c_str(), 1, Status::terminal));
+  }
+  registry.restore();
+  std::uint64_t removed = 0;
+  loop.start(sweeper.sweep(),
+             [&](const std::exception_ptr&, const SweepReport& report) { removed = report.removed; });
+  registry.suppress("c1");  // it has been looked at, and the others have a turn now
+  run();
+  store.succeed();
+  run();
+  EXPECT_EQ(removed, 9'999u);
+  EXPECT_TRUE(registry.find(1));
+}
+
 TEST_F(SweeperTest, what_happens_while_the_disk_writes_is_seen) {
   store.kept = {row(2, "a", 2, Status::running), row(4, "c", 1, Status::running),
                 row(5, "d", 1, Status::running)};

@@ -74,7 +74,7 @@ class Register final : public Scenario {
     world.run();
     Sample sample;
     sample.ns["total"] = ns_since(start);
-    sample.counters["registeredRuns"] = running(*world.registry);
+    sample.counters["registeredRuns"] = static_cast<std::int64_t>(world.registry->open_tasks());
     world.keep();
     return sample;
   }
@@ -132,10 +132,12 @@ class Recover final : public Scenario {
   Task task_;
 };
 
+/// Makes a database of its own, in a folder that was empty, and removes its files with the last sample.
 class Restart final : public Scenario {
  public:
-  explicit Restart(Task task) : task_(std::move(task)), files_(task_.database()) {
+  explicit Restart(Task task) : task_(std::move(task)) {
     agents::Database database({task_.database()});
+    database.remove_when_closed();  // unless all could be written
     const WallTime now = SystemClock().wall();
     for (std::size_t first = 0; first < task_.size; first += rows_a_commit) {
       std::vector<std::vector<agents::Change>> batch(1);
@@ -148,13 +150,14 @@ class Restart final : public Scenario {
       }
       database.commit(batch);
     }
+    database.keep();
   }
+  ~Restart() override { agents::remove_database(task_.database()); }
 
   Sample sample() override { return Restored(task_.database()).sample(); }
 
  private:
   Task task_;
-  DatabaseFiles files_;  ///< go also when not all of them could be written
 };
 
 }  // namespace

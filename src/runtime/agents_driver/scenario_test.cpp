@@ -254,15 +254,6 @@ TEST_F(ScenarioTest, rows_that_could_not_all_be_written_are_removed) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST_F(ScenarioTest, a_run_that_is_on_its_way_to_the_disk_is_not_registered) {
-  World world(folder.path() / "registry.sqlite", std::chrono::minutes(1));
-  world.start(world.registry->add(child_of("0123456789abcdef", 0)));
-  EXPECT_EQ(world.registry->size(), 1u);
-  EXPECT_EQ(running(*world.registry), 0);
-  world.run();
-  EXPECT_EQ(running(*world.registry), 1);
-}
-
 TEST_F(ScenarioTest, a_world_ends_with_its_budget) {
   World world(std::nullopt, std::chrono::milliseconds(0));
   world.start(world.backend.initialize({}));

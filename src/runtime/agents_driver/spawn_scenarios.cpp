@@ -93,7 +93,7 @@ class Spawn final : public Scenario {
     Sample sample;
     sample.ns["total"] = children.spawn();
     auto& counters = sample.counters;
-    counters["registeredRuns"] = running(*world.registry);
+    counters["registeredRuns"] = static_cast<std::int64_t>(world.registry->open_tasks());
     counters["uniqueRunIds"] = unique(children.ids());
     counters["reservationsReleased"] =
         children.granted() - static_cast<std::int64_t>(world.admission.pending());
@@ -165,7 +165,7 @@ void tear_down(World& world, const Task& task, const std::vector<agents::RunId>&
   counters["postTeardownRegistryRows"] = static_cast<std::int64_t>(world.registry->size());
   counters["postTeardownTaskRows"] = static_cast<std::int64_t>(world.registry->open_tasks());
   counters["postTeardownActiveRootWork"] =
-      static_cast<std::int64_t>(world.admission.pending() + world.registry->waiting());
+      static_cast<std::int64_t>(world.admission.pending() + world.registry->open_tasks());
   OnDisk left;
   if (world.durable()) left = read_disk(task.database());
   counters["postTeardownDurableSubagentRows"] = left.open_runs + left.ended_runs;

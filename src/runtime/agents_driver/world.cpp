@@ -1,7 +1,6 @@
 #include "runtime/agents_driver/world.hpp"
 
 #include <algorithm>
-#include <array>
 #include <sqlite3.h>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@ namespace tare::agents_driver {
 namespace {
 
 constexpr const char* requester = "agent:main:main";
-constexpr std::array database_files{"", "-wal", "-shm", "-journal"};
 
 /// What is in the folder of a database and may not be there.
 std::optional<std::string> foreign(const std::filesystem::path& path, Holds known) {
@@ -24,8 +22,9 @@ std::optional<std::string> foreign(const std::filesystem::path& path, Holds know
     const std::string name = entry->path().filename().string();
     std::error_code unknown;
     if (name == "lost+found" || entry->is_fifo(unknown)) continue;
-    const bool ours =
-        std::ranges::any_of(database_files, [&](const char* suffix) { return name == database + suffix; });
+    const bool ours = std::ranges::any_of(agents::database_suffixes, [&](std::string_view suffix) {
+      return name == std::string(database).append(suffix);
+    });
     if (known == Holds::nothing || !ours) return name;
   }
   if (error) throw Error(ErrorCode::failed, fmt::format("cannot use {}", folder.string()), error.message());
@@ -52,15 +51,6 @@ World::World(const std::optional<std::filesystem::path>& database, std::chrono::
     throw Error(ErrorCode::input, fmt::format("cannot use {}", database->string()),
                 fmt::format("it holds {} runs of somebody", runs), "use an empty folder");
   }
-}
-
-DatabaseFiles::DatabaseFiles(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code error;
-  ours_ = !std::filesystem::exists(path_, error) && !error;
-}
-
-DatabaseFiles::~DatabaseFiles() {
-  if (ours_) agents::remove_database(path_);
 }
 
 World::~World() {
@@ -97,14 +87,6 @@ void check_folder(const std::filesystem::path& database, Holds known) {
   }
   throw Error(ErrorCode::failed, fmt::format("cannot use {}", database.parent_path().string()),
               fmt::format("it is not empty: it holds {}", *found));
-}
-
-std::int64_t running(const agents::Registry& registry) {
-  const agents::RunTable& table = registry.table();
-  std::int64_t n = 0;
-  for (agents::Slot slot = 0; slot < table.slots(); ++slot)
-    n += table[slot].id != 0 && table[slot].status == agents::Status::running ? 1 : 0;
-  return n;
 }
 
 OnDisk read_disk(const std::filesystem::path& database) {

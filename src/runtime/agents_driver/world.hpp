@@ -22,9 +22,9 @@ namespace tare::agents_driver {
 namespace asio = boost::asio;
 
 /// Starts nothing: each step lets the event loop turn once, as a real one does at least.
-class StubBackend final : public agents::Backend {
+class IdleBackend final : public agents::Backend {
  public:
-  explicit StubBackend(agents::Loop& loop) : loop_(loop) {}
+  explicit IdleBackend(agents::Loop& loop) : loop_(loop) {}
   agents::Task<void> initialize(const agents::NewRun&) override { co_await loop_.turn(); }
   agents::Task<void> dispatch(const agents::NewRun&) override { co_await loop_.turn(); }
   agents::Task<void> clean_up(const agents::NewRun&, agents::SpawnPhase) override { co_return; }
@@ -36,23 +36,6 @@ class StubBackend final : public agents::Backend {
 /// The budget of a sample is used up.
 struct Late : std::exception {
   const char* what() const noexcept override { return "not done in time"; }
-};
-
-/// The files of a database, removed in the end unless they are kept or somebody else's.
-class DatabaseFiles {
- public:
-  /// Ours when there is no such file yet.
-  explicit DatabaseFiles(std::filesystem::path path);
-  ~DatabaseFiles();
-  DatabaseFiles(const DatabaseFiles&) = delete;
-  DatabaseFiles& operator=(const DatabaseFiles&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  void keep() { ours_ = false; }
-
- private:
-  std::filesystem::path path_;
-  bool ours_;
 };
 
 /// A registry with all that it needs, in memory, or in a new database that is removed at the end. It may run
@@ -104,7 +87,7 @@ class World {
   std::unique_ptr<agents::Store> store;
   std::unique_ptr<agents::Registry> registry;
   agents::Admission admission;
-  StubBackend backend{loop};
+  IdleBackend backend{loop};
 };
 
 /// A child of the one requester: "agent:main:subagent:<nonce>-<number>".
@@ -118,9 +101,6 @@ struct OnDisk {
   std::int64_t ended_tasks = 0;
 };
 OnDisk read_disk(const std::filesystem::path& database);
-
-/// The runs that are registered and have not ended.
-std::int64_t running(const agents::Registry& registry);
 
 /// What a folder may hold beside named pipes and what a file system puts there.
 enum class Holds { nothing, the_database };
