@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <ranges>
 #include <sqlite3.h>
 #include <thread>
 #include <utility>
@@ -202,7 +203,8 @@ Database::~Database() {
 }
 
 void remove_database(const std::filesystem::path& path) {
-  for (const std::string_view suffix : database_suffixes) {
+  // The file itself last: it has the lock, and once it is gone the next to come makes a log of its own.
+  for (const std::string_view suffix : database_suffixes | std::views::reverse) {
     std::error_code ignored;
     std::filesystem::remove(path.string().append(suffix), ignored);
   }
