@@ -1,0 +1,181 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+
+/// The payloads of the frames, as structs: written with json::line, read with `parse`. Unknown members are
+/// ignored, so that either side may learn more first.
+namespace tare::guest {
+
+/// A payload as a struct. Throws Error(input).
+template <class T>
+T parse(std::string_view payload) {
+  return json::read<T>(json::parse(payload, "guest message"), "guest message");
+}
+
+// The names of enumerators are those of the wire.
+
+enum class Access { deny, allow };
+BOOST_DESCRIBE_ENUM(Access, deny, allow)
+
+/// What the processes of a virtual machine may do. Of the host they see nothing either way.
+struct Permissions {
+  Access fs = Access::deny;             ///< use the machine's own files
+  Access network = Access::deny;        ///< reach the host's network
+  Access child_process = Access::deny;  ///< start processes in the machine
+  Access env = Access::deny;            ///< see the variables that the machine or a spawn gives them
+};
+BOOST_DESCRIBE_STRUCT(Permissions, (), (fs, network, child_process, env))
+
+/// Limits of a virtual machine (processes, files) and of each process in it (the rest). What is absent is the
+/// engine's default.
+struct Limits {
+  std::optional<std::uint64_t> processes;           ///< that live at once
+  std::optional<std::uint64_t> open_files;          ///< of a process
+  std::optional<std::uint64_t> file_bytes;          ///< of all files together
+  std::optional<std::uint64_t> inodes;              ///< files, folders and links
+  std::optional<std::uint64_t> memory_bytes;        ///< of the JavaScript heap
+  std::optional<std::uint64_t> array_buffer_bytes;  ///< of all ArrayBuffers together
+  std::optional<std::uint64_t> output_bytes;        ///< written to stdout and stderr
+  std::optional<std::uint64_t> wall_ms;             ///< from start to exit
+  std::optional<std::uint64_t> cpu_ms;              ///< used by the process
+};
+BOOST_DESCRIBE_STRUCT(Limits, (),
+                      (processes, open_files, file_bytes, inodes, memory_bytes, array_buffer_bytes,
+                       output_bytes, wall_ms, cpu_ms))
+
+struct CreateVm {
+  Permissions permissions;
+  Limits limits;
+  std::map<std::string, std::string> env;
+  std::string cwd = "/root";
+  std::vector<json::Value> mounts;  ///< none yet: refused unless empty
+};
+BOOST_DESCRIBE_STRUCT(CreateVm, (), (permissions, limits, env, cwd, mounts))
+
+enum class Stdio { ignore, pipe };
+BOOST_DESCRIBE_ENUM(Stdio, ignore, pipe)
+
+struct Spawn {
+  std::uint32_t vm = 0;
+  std::optional<std::uint32_t> context;
+  std::vector<std::string> argv;                          ///< the first names the program
+  std::optional<std::string> cwd;                         ///< instead of the machine's
+  std::optional<std::map<std::string, std::string>> env;  ///< instead of the machine's
+  Stdio stdio = Stdio::ignore;
+  std::optional<std::uint64_t> timeout_ms;  ///< wall time of this process; reason wall_time
+};
+BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms))
+
+struct Kill {
+  std::string signal = "SIGKILL";
+};
+BOOST_DESCRIBE_STRUCT(Kill, (), (signal))
+
+/// The first line of a write_file; the bytes follow its newline.
+struct WriteFile {
+  std::string path;  ///< absolute; folders that are missing are made
+  std::uint32_t mode = 0644;
+};
+BOOST_DESCRIBE_STRUCT(WriteFile, (), (path, mode))
+
+std::string encode_write_file(const WriteFile& file, std::string_view content);
+
+struct WriteFileParts {
+  WriteFile file;
+  std::string_view content;  ///< a part of the payload
+};
+/// Throws Error(input).
+WriteFileParts decode_write_file(std::string_view payload);
+
+struct CreateContext {
+  std::uint32_t vm = 0;
+  std::string bootstrap;  ///< a script
+  std::optional<std::string> compile_cache_dir;
+};
+BOOST_DESCRIBE_STRUCT(CreateContext, (), (vm, bootstrap, compile_cache_dir))
+
+/// By name: userNamespace, mountNamespace, networkNamespace, ipcNamespace, landlock, noNewPrivs, seccomp.
+/// True: active. False: not asked for. A text: why it is not active.
+using Isolation = std::map<std::string, json::Value>;
+
+struct Ready {
+  std::int64_t pid = 0;
+  std::string v8;    ///< "13.6.233.17-node.44"
+  std::string node;  ///< "24.22.3"
+  Isolation isolation;
+};
+BOOST_DESCRIBE_STRUCT(Ready, (), (pid, v8, node, isolation))
+
+struct Started {
+  std::int64_t pid = 0;  ///< in the virtual machine
+};
+BOOST_DESCRIBE_STRUCT(Started, (), (pid))
+
+/// Why a process ended otherwise than by its own will.
+namespace reason {
+inline constexpr std::string_view refused = "refused";  ///< it was never started; detail is the errno's text
+inline constexpr std::string_view memory = "memory";
+inline constexpr std::string_view array_buffer = "arrayBuffer";
+inline constexpr std::string_view cpu_time = "cpuTime";
+inline constexpr std::string_view wall_time = "wallTime";
+inline constexpr std::string_view output = "output";
+inline constexpr std::string_view killed = "killed";
+inline constexpr std::string_view crashed = "crashed";
+}  // namespace reason
+
+/// Exactly one a spawn, after its stdio socket was closed. Of code and signal at most one is there; neither
+/// when the process was refused.
+struct Exited {
+  std::optional<std::int32_t> code;
+  std::optional<std::string> signal;  ///< "SIGKILL"
+  std::optional<std::string> reason;  ///< one of the names above
+  std::optional<std::string> detail;  ///< more about the reason, for a person
+  json::Value sync = "skipped";       ///< "skipped", or how many files were written back to the host
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t max_heap_bytes = 0;
+};
+BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns, max_heap_bytes))
+
+enum class Level { debug, info, warning, error };
+BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)
+
+struct Log {
+  Level level = Level::info;
+  std::string text;
+};
+BOOST_DESCRIBE_STRUCT(Log, (), (level, text))
+
+/// The answer to create_vm, dispose_vm, write_file, stats and create_context.
+struct Reply {
+  std::optional<std::string> error;
+  /// Of stats, all since the engine's start or now: liveGuests, spawned, exited, poolHits, poolMisses,
+  /// poolReady, vms, threads.
+  std::optional<std::map<std::string, std::int64_t>> counters;
+  /// Of dispose_vm: how many processes still lived and were killed.
+  std::optional<std::uint64_t> killed;
+};
+BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed))
+
+/// The argument of engine.js.
+struct EngineConfig {
+  std::optional<bool> build;                        ///< make the snapshot and leave
+  std::string pack;                                 ///< path of the library's sources and tables
+  std::string snapshot;                             ///< path of the start-up snapshot
+  std::optional<std::uint32_t> pool;                ///< isolates that wait for a process
+  std::optional<std::uint64_t> memory_limit_bytes;  ///< of the whole engine process
+  std::optional<std::string> code_cache;            ///< folder for compiled code; none: kept in memory only
+};
+BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes, code_cache))
+
+/// "SIGKILL" of 9 and the reverse; nothing for what is not a signal.
+std::optional<std::string> signal_name(int number);
+std::optional<int> signal_number(std::string_view name);
+
+}  // namespace tare::guest

@@ -1,0 +1,103 @@
+#include "protocol/socket.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace tare::guest {
+namespace {
+
+constexpr std::size_t receive_bytes = std::size_t{64} << 10;
+constexpr std::size_t most_descriptors_at_once = 8;
+
+Error socket_error(int error) {
+  return Error(ErrorCode::failed, "the socket to a guest engine failed", errno_text(error));
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);
+}
+
+SocketPair make_socket_pair() {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw socket_error(errno);
+  return {Descriptor(fds[0]), Descriptor(fds[1])};
+}
+
+bool send_all(int socket, std::string_view bytes, int passed) {
+  while (!bytes.empty()) {
+    iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    if (passed >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* header = CMSG_FIRSTHDR(&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN(sizeof passed);
+      std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    }
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
+    if (sent < 0) throw socket_error(errno);
+    passed = -1;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::string_view Receiver::receive() {
+  buffer_.resize(receive_bytes);
+  for (;;) {
+    iovec piece{buffer_.data(), buffer_.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * most_descriptors_at_once)];
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t received = ::recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0 && errno == ECONNRESET) return {};
+    if (received < 0) throw socket_error(errno);
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+        descriptors_.emplace_back(fd);
+      }
+    }
+    return {buffer_.data(), static_cast<std::size_t>(received)};
+  }
+}
+
+std::optional<Descriptor> Receiver::take_descriptor() {
+  if (descriptors_.empty()) return std::nullopt;
+  Descriptor taken = std::move(descriptors_.front());
+  descriptors_.pop_front();
+  return taken;
+}
+
+}  // namespace tare::guest

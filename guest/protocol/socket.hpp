@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// Bytes and descriptors over the Unix socket between client and engine.
+namespace tare::guest {
+
+/// A file descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+struct SocketPair {
+  Descriptor ours;
+  Descriptor theirs;
+};
+/// A SOCK_STREAM pair, closed on exec. Throws Error(failed).
+SocketPair make_socket_pair();
+
+/// Writes all of `bytes`, blocking, with `passed` (a descriptor, or -1) on the first of them. False when the
+/// other side is gone. Throws Error(failed) otherwise. Raises no SIGPIPE. The caller sees to it that no other
+/// thread writes at the same time.
+bool send_all(int socket, std::string_view bytes, int passed = -1);
+
+/// What came over a socket: bytes, and the descriptors that rode along, in their order. The kernel never
+/// gives the bytes after those that carry a descriptor before that descriptor: so when a whole frame that
+/// needs one is there, the oldest unclaimed one is its own. Not thread-safe.
+class Receiver {
+ public:
+  explicit Receiver(int socket) : socket_(socket) {}
+
+  /// Waits for bytes; the view is valid until the next call. Empty at the end. Throws Error(failed).
+  std::string_view receive();
+
+  /// The oldest descriptor that nobody took yet. Not there when the sender forgot it, or when this process
+  /// has no room for one more.
+  std::optional<Descriptor> take_descriptor();
+
+ private:
+  int socket_;
+  std::string buffer_;
+  std::deque<Descriptor> descriptors_;
+};
+
+}  // namespace tare::guest
