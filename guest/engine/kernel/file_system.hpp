@@ -1,0 +1,123 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+
+#include "base/clock.hpp"
+#include "engine/kernel/counters.hpp"
+#include "engine/kernel/description.hpp"
+#include "engine/kernel/limits.hpp"
+#include "engine/kernel/permissions.hpp"
+#include "engine/kernel/stat.hpp"
+
+namespace tare::kernel {
+
+class Inode;
+struct Usage;
+
+/// Who asks for a path: where relative paths start, which bits new files lose, and whether paths are allowed
+/// at all. Process::origin() makes one; the default is the engine's own, which may do everything.
+struct Origin {
+  std::string_view cwd = "/";
+  std::uint32_t umask = 022;
+  Permission fs = Permission::allow;
+};
+
+/// What /usr/bin/node and /bin/sh stand for.
+enum class Program { node, shell };
+
+/// The files of one Vm, in memory: regular files, directories, symbolic links, /dev/null, /dev/zero,
+/// /dev/urandom.
+///
+/// It starts with /bin/sh, /dev, /root, /tmp, /usr/bin/node and no /proc. The guest is root (uid 0), so mode
+/// bits refuse only execution. Operations have the errnos of Linux, in its order of checks: ENAMETOOLONG
+/// (names over 255 bytes, paths over 4,095), ELOOP (over 40 links), EINVAL for a NUL in a path, ENOSPC at
+/// either limit. With Permission::deny every path but /dev/null is EACCES.
+///
+/// Thread-safe: one lock for the tree and the contents. Descriptions keep their FileSystem alive.
+class FileSystem : public std::enable_shared_from_this<FileSystem> {
+ public:
+  /// `clock` stamps the files and must outlive everything made here.
+  static std::shared_ptr<FileSystem> create(const Limits& limits, const Clock& clock,
+                                            std::shared_ptr<Counters> counters);
+  ~FileSystem();
+  FileSystem(const FileSystem&) = delete;
+  FileSystem& operator=(const FileSystem&) = delete;
+
+  /// `flags` of open(2): access mode, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY, O_NOFOLLOW; others are
+  /// ignored. `mode` loses the umask.
+  Result<std::shared_ptr<Description>> open(const Origin& origin, std::string_view path, int flags,
+                                            std::uint32_t mode = 0666);
+
+  Result<Stat> stat(const Origin& origin, std::string_view path) const;
+  Result<Stat> lstat(const Origin& origin, std::string_view path) const;
+  /// `mode` of R_OK, W_OK, X_OK, or F_OK.
+  Result<void> access(const Origin& origin, std::string_view path, int mode) const;
+  /// Absolute, without links, "." and "..".
+  Result<std::string> realpath(const Origin& origin, std::string_view path) const;
+  Result<std::string> readlink(const Origin& origin, std::string_view path) const;
+  /// Sorted by name (bytes), without "." and "..".
+  Result<std::vector<DirectoryEntry>> read_directory(const Origin& origin, std::string_view path) const;
+  FsStat statfs() const;
+  /// The same with the errnos of a path.
+  Result<FsStat> statfs(const Origin& origin, std::string_view path) const;
+
+  Result<void> mkdir(const Origin& origin, std::string_view path, std::uint32_t mode = 0777);
+  /// Makes a directory named `prefix` plus six letters and digits (mode 0700); the result is its path, as
+  /// given.
+  Result<std::string> mkdtemp(const Origin& origin, std::string_view prefix);
+  Result<void> unlink(const Origin& origin, std::string_view path);
+  Result<void> rmdir(const Origin& origin, std::string_view path);
+  /// Removes a file or a directory with all that is in it; links are removed, not followed. ENOENT when it is
+  /// not there. Other processes see the tree vanish at once.
+  Result<void> remove_tree(const Origin& origin, std::string_view path);
+  Result<void> rename(const Origin& origin, std::string_view from, std::string_view to);
+  Result<void> link(const Origin& origin, std::string_view existing, std::string_view path);
+  Result<void> symlink(const Origin& origin, std::string_view target, std::string_view path);
+  Result<void> chmod(const Origin& origin, std::string_view path, std::uint32_t mode);
+  Result<void> chown(const Origin& origin, std::string_view path, Owner owner);
+  Result<void> lchown(const Origin& origin, std::string_view path, Owner owner);
+  Result<void> utimes(const Origin& origin, std::string_view path, Times times);
+  Result<void> lutimes(const Origin& origin, std::string_view path, Times times);
+  Result<void> truncate(const Origin& origin, std::string_view path, std::int64_t size);
+
+  enum class Existing { replace, refuse };
+  /// Contents and mode, as uv_fs_copyfile. EEXIST with Existing::refuse; copying onto itself does nothing.
+  Result<void> copy_file(const Origin& origin, std::string_view from, std::string_view to, Existing existing);
+
+  /// The whole of a regular file, and its replacement; for the engine and for reading programs.
+  Result<std::string> read_file(const Origin& origin, std::string_view path) const;
+  Result<void> write_file(const Origin& origin, std::string_view path, std::string_view contents,
+                          std::uint32_t mode = 0666);
+
+  /// What may be executed: ENOENT, EACCES (no execute bit, a directory), ENOTDIR and the other errnos of a
+  /// path.
+  struct Executable {
+    std::optional<Program> program;  ///< set for the markers /usr/bin/node and /bin/sh, and links to them
+    std::string first_line;          ///< otherwise its first 256 bytes, up to a line end
+  };
+  Result<Executable> executable(const Origin& origin, std::string_view path) const;
+
+ private:
+  friend class FileDescription;
+  friend class DirectoryDescription;
+  struct Found;
+  enum class Last { follow, nofollow };
+  enum class Missing { refuse, allow };
+
+  FileSystem(const Limits& limits, const Clock& clock, std::shared_ptr<Counters> counters);
+
+  const Limits limits_;
+  const Clock& clock_;
+  const std::shared_ptr<Counters> counters_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Usage> usage_;
+  std::shared_ptr<Inode> root_;
+};
+
+}  // namespace tare::kernel

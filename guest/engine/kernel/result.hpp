@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+
+namespace tare::kernel {
+
+/// Why a system call was refused: a positive errno such as ENOENT.
+struct Errno {
+  int value;
+};
+
+/// The value of a system call, or the errno that a guest gets to see. Nothing in this folder throws a
+/// refusal.
+///
+///     Result<Stat> stat = files.stat(origin, "/tmp/a");
+///     if (!stat.ok()) return Errno{stat.error()};
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Errno error) : error_(error.value) {}
+
+  bool ok() const { return error_ == 0; }
+  /// The errno, or 0 when there is a value.
+  int error() const { return error_; }
+
+  /// Only when ok().
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  int error_ = 0;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Errno error) : error_(error.value) {}
+
+  bool ok() const { return error_ == 0; }
+  int error() const { return error_; }
+
+ private:
+  int error_ = 0;
+};
+
+}  // namespace tare::kernel

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/kernel/counters.hpp"
+#include "engine/kernel/file_system.hpp"
+#include "engine/kernel/limits.hpp"
+#include "engine/kernel/permissions.hpp"
+#include "engine/kernel/process_table.hpp"
+
+namespace tare::kernel {
+
+/// What a guest sees as its machine: files, processes, permissions, limits. Thread-safe. Processes keep it
+/// alive, so it goes when the last of them has ended and nobody else holds it.
+class Vm : public std::enable_shared_from_this<Vm> {
+ public:
+  struct Options {
+    Limits limits;
+    Permissions permissions;
+  };
+
+  /// `clock` must outlive the Vm.
+  static std::shared_ptr<Vm> create(Options options, const Clock& clock, std::shared_ptr<Runner> runner);
+  ~Vm();
+  Vm(const Vm&) = delete;
+  Vm& operator=(const Vm&) = delete;
+
+  const Limits& limits() const { return options_.limits; }
+  const Permissions& permissions() const { return options_.permissions; }
+  const Clock& clock() const { return clock_; }
+  FileSystem& files() { return *files_; }
+  ProcessTable& processes() { return processes_; }
+  Counters& counters() { return *counters_; }
+  const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
+
+  /// Kills every process; nothing can be started any more. How many were alive. Their threads end a little
+  /// later: processes().wait_until_empty() says when.
+  std::size_t dispose(std::string reason = "the virtual machine was disposed");
+
+ private:
+  Vm(Options options, const Clock& clock, std::shared_ptr<Runner> runner);
+
+  const Options options_;
+  const Clock& clock_;
+  const std::shared_ptr<Counters> counters_;
+  const std::shared_ptr<FileSystem> files_;
+  ProcessTable processes_;
+};
+
+}  // namespace tare::kernel
