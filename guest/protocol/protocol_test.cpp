@@ -105,16 +105,16 @@ TEST(Socket, a_descriptor_is_there_with_the_frame_that_it_rode_on) {
   Receiver receiver(pair.theirs.get());
   Decoder decoder;
   std::vector<std::uint32_t> ids;
-  std::vector<Descriptor> descriptors;
+  std::vector<Fd> descriptors;
   for (std::string_view bytes = receiver.receive(); !bytes.empty(); bytes = receiver.receive()) {
     decoder.append(bytes);
     while (const auto frame = decoder.next()) {
       ids.push_back(frame->id);
       if (frame->kind != Kind::spawn) continue;
-      auto descriptor = receiver.take_descriptor();
+      Fd descriptor = receiver.take_descriptor();
       ASSERT_TRUE(descriptor);
-      EXPECT_TRUE(::fcntl(descriptor->get(), F_GETFD) & FD_CLOEXEC);
-      descriptors.push_back(std::move(*descriptor));
+      EXPECT_TRUE(::fcntl(descriptor.get(), F_GETFD) & FD_CLOEXEC);
+      descriptors.push_back(std::move(descriptor));
     }
   }
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{1, 2, 3}));

@@ -21,22 +21,10 @@ Error socket_error(int error) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-void Descriptor::reset() {
-  if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);
-}
-
 SocketPair make_socket_pair() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw socket_error(errno);
-  return {Descriptor(fds[0]), Descriptor(fds[1])};
+  return {Fd(fds[0]), Fd(fds[1])};
 }
 
 bool send_all(int socket, std::string_view bytes, int passed) {
@@ -93,9 +81,9 @@ std::string_view Receiver::receive() {
   }
 }
 
-std::optional<Descriptor> Receiver::take_descriptor() {
-  if (descriptors_.empty()) return std::nullopt;
-  Descriptor taken = std::move(descriptors_.front());
+Fd Receiver::take_descriptor() {
+  if (descriptors_.empty()) return {};
+  Fd taken = std::move(descriptors_.front());
   descriptors_.pop_front();
   return taken;
 }

@@ -2,37 +2,17 @@
 
 #include <cstddef>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "base/fd.hpp"
 
 /// Bytes and descriptors over the Unix socket between client and engine.
 namespace tare::guest {
 
-/// A file descriptor that is closed with its owner.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { reset(); }
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-  int release() { return std::exchange(fd_, -1); }
-  void reset();
-
- private:
-  int fd_ = -1;
-};
-
 struct SocketPair {
-  Descriptor ours;
-  Descriptor theirs;
+  Fd ours;
+  Fd theirs;
 };
 /// A SOCK_STREAM pair, closed on exec. Throws Error(failed).
 SocketPair make_socket_pair();
@@ -52,14 +32,14 @@ class Receiver {
   /// Waits for bytes; the view is valid until the next call. Empty at the end. Throws Error(failed).
   std::string_view receive();
 
-  /// The oldest descriptor that nobody took yet. Not there when the sender forgot it, or when this process
+  /// The oldest descriptor that nobody took yet. Empty when the sender forgot it, or when this process
   /// has no room for one more.
-  std::optional<Descriptor> take_descriptor();
+  Fd take_descriptor();
 
  private:
   int socket_;
   std::string buffer_;
-  std::deque<Descriptor> descriptors_;
+  std::deque<Fd> descriptors_;
 };
 
 }  // namespace tare::guest
