@@ -1,0 +1,100 @@
+// `host.sys`, part: pipes, and what waits for them in the event loop.
+
+#include <array>
+
+#include "engine/bindings/sys.hpp"
+#include "engine/kernel/pipe.hpp"
+
+namespace tare::engine::sys {
+namespace {
+
+using kernel::Description;
+using v8::Local;
+
+Description::Direction direction(const Arguments& args, int at) {
+  return args[at]->IsTrue() ? Description::Direction::write : Description::Direction::read;
+}
+
+/// watch(fd, for writing?, function) → id: it is called in every turn in which the descriptor is ready.
+std::int64_t watch(Guest& guest, const Arguments& args) {
+  const auto open = description(guest, args, 0);
+  if (!open.ok()) return -open.error();
+  if (!args[2]->IsFunction()) return -EINVAL;
+  return guest.loop().watch(*open, direction(args, 1), args[2].As<v8::Function>());
+}
+
+std::int64_t unwatch(Guest& guest, const Arguments& args) {
+  guest.loop().unwatch(static_cast<Loop::WatchId>(integer(args, 0)));
+  return 0;
+}
+
+/// setCounted(id, counted?): whether the watch keeps the process alive
+std::int64_t set_counted(Guest& guest, const Arguments& args) {
+  guest.loop().set_counted(static_cast<Loop::WatchId>(integer(args, 0)), args[1]->IsTrue());
+  return 0;
+}
+
+/// Two descriptors in an array, or -errno.
+void give_pair(const Arguments& args, const kernel::Result<std::array<int, 2>>& fds) {
+  if (!fds.ok()) return give(args, -fds.error());
+  v8::Isolate* isolate = args.GetIsolate();
+  Local<v8::Value> both[] = {v8::Integer::New(isolate, (*fds)[0]), v8::Integer::New(isolate, (*fds)[1])};
+  args.GetReturnValue().Set(v8::Array::New(isolate, both, 2));
+}
+
+void make_pipe(Guest& guest, const Arguments& args) {
+  give_pair(args, guest.process().pipe());
+}
+
+kernel::Result<std::array<int, 2>> duplex_fds(kernel::Process& process) {
+  const kernel::DuplexEnds ends = kernel::make_duplex(process.vm()->shared_counters());
+  const auto first = process.fds().add(ends.first);
+  if (!first.ok()) return kernel::Errno{first.error()};
+  const auto second = process.fds().add(ends.second);
+  if (!second.ok()) {
+    (void)process.fds().close(*first);
+    return kernel::Errno{second.error()};
+  }
+  return std::array{*first, *second};
+}
+
+/// duplex() → the two ends of a socket pair, which is what Node gives a child for 'pipe'
+void make_duplex(Guest& guest, const Arguments& args) {
+  give_pair(args, duplex_fds(guest.process()));
+}
+
+std::int64_t shutdown(Guest& guest, const Arguments& args) {
+  const auto open = description(guest, args, 0);
+  return open.ok() ? code(kernel::shutdown_write(**open)) : -open.error();
+}
+
+/// receive(fd) → an ArrayBuffer with what is there (up to 64 KiB); 0 at the end, -EAGAIN when there is
+/// nothing yet
+void receive(Guest& guest, const Arguments& args) {
+  const auto open = description(guest, args, 0);
+  if (!open.ok()) return give(args, -open.error());
+  std::array<std::byte, 64 << 10> room;  // not initialised: the guest's stack has room for it
+  const auto got = (*open)->read(room);
+  if (!got.ok() || *got == 0) return give(args, -got.error());
+  Local<v8::ArrayBuffer> buffer;
+  if (buffer_of(args.GetIsolate(), {reinterpret_cast<const char*>(room.data()), *got}).ToLocal(&buffer))
+    args.GetReturnValue().Set(buffer);
+}
+
+const Native natives[] = {
+    {"watch", number_call<watch>},
+    {"unwatch", number_call<unwatch>},
+    {"setCounted", number_call<set_counted>},
+    {"pipe", any_call<make_pipe>},
+    {"duplex", any_call<make_duplex>},
+    {"shutdown", number_call<shutdown>},
+    {"receive", any_call<receive>},
+};
+
+}  // namespace
+
+std::span<const Native> stream_natives() {
+  return natives;
+}
+
+}  // namespace tare::engine::sys
