@@ -27,26 +27,33 @@ SocketPair make_socket_pair() {
   return {Fd(fds[0]), Fd(fds[1])};
 }
 
+ssize_t send_some(int socket, std::string_view bytes, int passed, int flags) {
+  iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (passed >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof passed);
+    std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
+  }
+  for (;;) {
+    const ssize_t sent = ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
+    if (sent >= 0) return sent;
+    if (errno != EINTR) return -errno;
+  }
+}
+
 bool send_all(int socket, std::string_view bytes, int passed) {
   while (!bytes.empty()) {
-    iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
-    msghdr message{};
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (passed >= 0) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header->cmsg_level = SOL_SOCKET;
-      header->cmsg_type = SCM_RIGHTS;
-      header->cmsg_len = CMSG_LEN(sizeof passed);
-      std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
-    }
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
-    if (sent < 0) throw socket_error(errno);
+    const ssize_t sent = send_some(socket, bytes, passed, 0);
+    if (sent == -EPIPE || sent == -ECONNRESET) return false;
+    if (sent < 0) throw socket_error(static_cast<int>(-sent));
     passed = -1;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }

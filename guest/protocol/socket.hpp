@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 #include "base/fd.hpp"
 
 /// Bytes and descriptors over the Unix socket between client and engine.
@@ -16,6 +18,10 @@ struct SocketPair {
 };
 /// A SOCK_STREAM pair, closed on exec. Throws Error(failed).
 SocketPair make_socket_pair();
+
+/// One sendmsg of at most all of `bytes`, with `passed` (a descriptor, or -1) on the first of them. How many
+/// were taken, or minus the errno. Raises no SIGPIPE; `flags` are those of send(2).
+ssize_t send_some(int socket, std::string_view bytes, int passed, int flags);
 
 /// Writes all of `bytes`, blocking, with `passed` (a descriptor, or -1) on the first of them. False when the
 /// other side is gone. Throws Error(failed) otherwise. Raises no SIGPIPE. The caller sees to it that no other

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""A stand-in for Node with the guest engine: speaks the frames, and does what the arguments of a spawn say.
+
+As a tool it makes the pack and the snapshot, as engine.js would. A guest is argv ["node", VERB, ARGUMENT]: see
+Guest.run. The file `mode` beside engine.js changes how the whole behaves.
+"""
+
+import array
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import sys
+import threading
+
+CREATE_VM, DISPOSE_VM, SPAWN, KILL, STATS, WRITE_FILE, CREATE_CONTEXT = range(1, 8)
+READY, STARTED, EXITED, LOG, REPLY = range(64, 69)
+
+
+class Engine:
+    def __init__(self, control):
+        self.control = control
+        self.lock = threading.Lock()
+        self.guests = {}
+        self.files = {}
+        self.spawned = 0
+
+    def send(self, kind, number, payload):
+        body = json.dumps(payload).encode()
+        with self.lock:
+            self.control.sendall(struct.pack("<IBI", 5 + len(body), kind, number) + body)
+
+    def serve(self):
+        self.send(LOG, 0, {"level": "info", "text": "here I am"})
+        self.send(READY, 0, {"pid": os.getpid(), "v8": "13.6", "node": "24.22.3", "isolation": {"seccomp": True}})
+        buffer, descriptors = b"", []
+        while True:
+            while len(buffer) >= 4 and len(buffer) >= 4 + struct.unpack_from("<I", buffer)[0]:
+                length, kind, number = struct.unpack_from("<IBI", buffer)
+                payload, buffer = buffer[9 : 4 + length], buffer[4 + length :]
+                self.handle(kind, number, payload, descriptors)
+            data, ancillary, _, _ = self.control.recvmsg(65536, socket.CMSG_SPACE(16))
+            for level, what, content in ancillary:
+                if (level, what) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                    descriptors += array.array("i", content)
+            if not data:
+                os._exit(0)
+            buffer += data
+
+    def handle(self, kind, number, payload, descriptors):
+        if kind == SPAWN:
+            message = json.loads(payload)
+            stdio = socket.socket(fileno=descriptors.pop(0)) if message["stdio"] == "pipe" else None
+            self.spawned += 1
+            self.guests[number] = guest = Guest(self, number, message, stdio)
+            guest.start()
+        elif kind == KILL:
+            if number in self.guests:
+                self.guests[number].kill(json.loads(payload)["signal"])
+        elif kind == WRITE_FILE:
+            line, _, content = payload.partition(b"\n")
+            self.files[json.loads(line)["path"]] = content
+            refused = json.loads(line)["path"].startswith("/dev")
+            self.send(REPLY, number, {"error": "EACCES: permission denied"} if refused else {})
+        elif kind == STATS:
+            self.send(REPLY, number, {"counters": {"spawned": self.spawned, "liveGuests": len(self.guests)}})
+        elif kind == CREATE_CONTEXT:
+            self.send(REPLY, number, {"error": "not yet"})
+        elif kind == DISPOSE_VM:
+            live = [guest for guest in list(self.guests.values()) if not guest.signal]
+            for guest in live:
+                guest.kill("SIGKILL")
+            self.send(REPLY, number, {"killed": len(live)})
+        elif kind == CREATE_VM:
+            self.send(REPLY, number, {})
+
+
+class Guest(threading.Thread):
+    def __init__(self, engine, number, message, stdio):
+        super().__init__(daemon=True)
+        self.engine, self.number, self.message, self.stdio = engine, number, message, stdio
+        self.killed = threading.Event()
+        self.signal = None
+
+    def kill(self, name):
+        self.signal = name
+        self.killed.set()
+        if self.stdio:
+            self.stdio.shutdown(socket.SHUT_RDWR)
+
+    def write(self, stream, data):
+        if self.stdio:
+            self.stdio.sendall(struct.pack("<BI", stream, len(data)) + data)
+
+    def read_all(self):
+        data = b""
+        while piece := self.stdio.recv(65536):
+            data += piece
+        return data
+
+    def run(self):
+        how = {"code": None, "signal": None, "reason": None, "sync": "skipped", "cpuNs": 1000, "maxHeapBytes": 2000}
+        _, verb, argument = (self.message["argv"] + ["", ""])[:3]
+        if verb != "refuse":
+            self.engine.send(STARTED, self.number, {"pid": self.number + 1})
+        try:
+            how.update(self.act(verb, argument))
+        except OSError:
+            pass
+        if self.signal:
+            how.update(code=None, signal=self.signal)
+        if self.stdio:
+            self.stdio.close()
+        self.engine.send(EXITED, self.number, how)
+        self.engine.guests.pop(self.number, None)
+
+    def act(self, verb, argument):
+        if verb == "exit":
+            return {"code": int(argument)}
+        if verb == "refuse":
+            return {"reason": "refused", "detail": "EAGAIN: too many processes"}
+        if verb == "limit":
+            return {"signal": "SIGKILL", "reason": argument}
+        if verb == "write":
+            for _ in range(int(argument) // 65536):
+                self.write(1, b"x" * 65536)
+            self.write(2, b"done")
+        if verb == "both":
+            for i in range(3):
+                self.write(1, b"out%d" % i)
+                self.write(2, b"err%d\xff\0" % i)
+        if verb == "echo":
+            self.write(1, self.read_all())
+        if verb == "cat":
+            self.write(1, self.engine.files[argument])
+        if verb == "stay":
+            self.write(1, b"here")
+            self.killed.wait()
+        if verb == "garbage":
+            with self.engine.lock:
+                self.engine.control.sendall(b"\xff" * 64)
+            self.killed.wait()
+        if verb == "die":
+            print("out of luck", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if verb == "stuck":
+            self.engine.handle = lambda *_: threading.Event().wait()
+        return {"code": 0}
+
+
+def main():
+    if "--expose-internals" in sys.argv:
+        pathlib.Path(sys.argv[-1]).write_text("pack")
+        return
+    config = json.loads(sys.argv[-1])
+    mode = pathlib.Path(sys.argv[-2]).with_name("mode").read_text().strip()
+    if config.get("build"):
+        if mode == "build fails":
+            sys.exit("no such builtin module: frobnicate")
+        pathlib.Path(config["snapshot"]).write_text("snapshot")
+        return
+    if pathlib.Path(config["snapshot"]).read_text() != "snapshot":
+        sys.exit("the snapshot is damaged")
+    if mode == "start fails":
+        sys.exit("cannot find the addon")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    Engine(socket.socket(fileno=3)).serve()
+
+
+main()

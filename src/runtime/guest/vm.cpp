@@ -1,0 +1,90 @@
+#include "runtime/guest/vm.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "protocol/socket.hpp"
+#include "runtime/guest/connection.hpp"
+#include "runtime/guest/execution_state.hpp"
+#include "runtime/guest/vm_state.hpp"
+
+namespace tare::guest {
+namespace {
+
+Execution spawn_in(const Vm::State& vm, std::optional<std::uint32_t> context, const SpawnOptions& options) {
+  if (vm.disposed) throw Error(ErrorCode::failed, "the virtual machine was disposed of");
+  Spawn message;
+  message.vm = vm.id;
+  message.context = context;
+  message.argv = options.argv;
+  message.cwd = options.cwd;
+  message.env = options.env;
+  message.stdio = options.stdio;
+  if (options.timeout) message.timeout_ms = static_cast<std::uint64_t>(options.timeout->count());
+
+  auto state = std::make_unique<Execution::State>();
+  state->connection = vm.connection;
+  state->id = vm.connection->next_id();
+  Fd theirs;
+  if (options.stdio == Stdio::pipe) {
+    SocketPair pair = make_socket_pair();
+    state->stdio = std::move(pair.ours);
+    state->output_open = true;
+    theirs = std::move(pair.theirs);
+  }
+  state->record = vm.connection->spawn(state->id, message, theirs.get());
+  return Execution(std::move(state));
+}
+
+}  // namespace
+
+struct Context::State {
+  std::shared_ptr<Vm::State> vm;
+  std::uint32_t id = 0;
+};
+
+Execution Context::spawn(const SpawnOptions& options) {
+  return spawn_in(*state_->vm, state_->id, options);
+}
+
+Vm::Vm(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Vm::~Vm() {
+  if (!state_ || state_->disposed || state_->connection->lost()) return;
+  try {
+    // Without waiting for the answer, which nobody needs.
+    state_->connection->send(Kind::dispose_vm, state_->id, "{}");
+  } catch (const std::exception&) {
+    // No engine, no machine.
+  }
+}
+
+void Vm::write_file(const std::string& path, std::string_view content, std::uint32_t mode) {
+  const Reply reply =
+      state_->connection->request(Kind::write_file, state_->id, encode_write_file({path, mode}, content));
+  if (reply.error)
+    throw Error(ErrorCode::failed, fmt::format("cannot write {} in the virtual machine", path), *reply.error);
+}
+
+Execution Vm::spawn(const SpawnOptions& options) {
+  return spawn_in(*state_, std::nullopt, options);
+}
+
+Context Vm::create_context(const ContextOptions& options) {
+  CreateContext message{state_->id, options.bootstrap, options.compile_cache_dir};
+  auto context = std::make_shared<Context::State>();
+  context->vm = state_;
+  context->id = state_->connection->next_id();
+  const Reply reply = state_->connection->request(Kind::create_context, context->id, json::line(message));
+  if (reply.error) throw Error(ErrorCode::unavailable, "cannot prepare a context", *reply.error);
+  return Context(std::move(context));
+}
+
+std::uint64_t Vm::dispose() {
+  if (state_->disposed.exchange(true)) return 0;
+  const Reply reply = state_->connection->request(Kind::dispose_vm, state_->id, "{}");
+  if (reply.error) throw Error(ErrorCode::failed, "cannot dispose of the virtual machine", *reply.error);
+  return reply.killed.value_or(0);
+}
+
+}  // namespace tare::guest

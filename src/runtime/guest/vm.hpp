@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/messages.hpp"
+#include "runtime/guest/execution.hpp"
+
+namespace tare::guest {
+
+class Connection;
+
+struct VmOptions {
+  Permissions permissions;                 ///< all denied
+  Limits limits;                           ///< the engine's own where absent
+  std::map<std::string, std::string> env;  ///< seen by guests only with the permission
+  std::string cwd = "/root";
+};
+
+struct SpawnOptions {
+  std::vector<std::string> argv;  ///< {"node", "-e", "1 + 1"}
+  std::optional<std::string> cwd;
+  std::optional<std::map<std::string, std::string>> env;
+  Stdio stdio = Stdio::ignore;
+  std::optional<std::chrono::milliseconds> timeout;  ///< the engine ends it then: reason wallTime
+};
+
+struct ContextOptions {
+  std::string bootstrap;  ///< a script that has run before what is spawned in the context
+  std::optional<std::string> compile_cache_dir;
+};
+
+/// Prepared isolates of a virtual machine, in which a bootstrap script has run already.
+class Context {
+ public:
+  /// As Vm::spawn.
+  Execution spawn(const SpawnOptions& options);
+
+ private:
+  friend class Vm;
+  struct State;
+  explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// A virtual machine: files in memory, a table of processes, permissions and limits. It lives in one engine
+/// process: when that is lost, so is the machine with its files, and every call says so. Thread-safe. Moves,
+/// does not copy; executions and contexts keep what they need of it.
+class Vm {
+ public:
+  struct State;
+  explicit Vm(std::shared_ptr<State> state);
+  Vm(Vm&&) noexcept = default;
+  Vm& operator=(Vm&&) noexcept = default;
+  /// As dispose(), without saying what there was.
+  ~Vm();
+
+  /// Writes a file, at most 16 MiB, and makes the folders above it. Throws Error(failed) with the errno's
+  /// text.
+  void write_file(const std::string& path, std::string_view content, std::uint32_t mode = 0644);
+
+  /// Starts a guest, without waiting until it runs. A refusal (no such program, too many processes) is the
+  /// exit of the execution. Throws Error(failed) when the engine is lost.
+  Execution spawn(const SpawnOptions& options);
+
+  /// Throws Error(unavailable) from an engine that cannot do it yet.
+  Context create_context(const ContextOptions& options);
+
+  /// Kills what lives in it and frees it. How many processes still lived. Throws Error(failed).
+  std::uint64_t dispose();
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tare::guest

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/guest/connection.hpp"
+#include "runtime/guest/vm.hpp"
+
+namespace tare::guest {
+
+struct Vm::State {
+  std::shared_ptr<Connection> connection;
+  std::uint32_t id = 0;
+  std::atomic<bool> disposed = false;
+};
+
+}  // namespace tare::guest
