@@ -30,14 +30,12 @@ class FdTable {
   std::size_t open_count() const;
 
  private:
-  Result<void> place(int to, std::shared_ptr<Description> description,
-                     std::shared_ptr<Description>* replaced);
-
   const std::uint32_t limit_;
   const std::shared_ptr<Counters> counters_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Description>> table_;
   std::size_t open_ = 0;
+  std::size_t lowest_free_ = 0;  ///< every descriptor below it is open
 };
 
 }  // namespace tare::kernel

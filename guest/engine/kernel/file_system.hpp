@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@
 namespace tare::kernel {
 
 class Inode;
+enum class Follow;
+struct Found;
 struct Usage;
 
 /// Who asks for a path: where relative paths start, which bits new files lose, and whether paths are allowed
@@ -41,10 +44,16 @@ enum class Program { node, shell };
 ///
 /// Thread-safe: one lock for the tree and the contents. Descriptions keep their FileSystem alive.
 class FileSystem : public std::enable_shared_from_this<FileSystem> {
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
   /// `clock` stamps the files and must outlive everything made here.
   static std::shared_ptr<FileSystem> create(const Limits& limits, const Clock& clock,
                                             std::shared_ptr<Counters> counters);
+  /// Through create(), as descriptions share it.
+  FileSystem(Key, const Limits& limits, const Clock& clock, std::shared_ptr<Counters> counters);
   ~FileSystem();
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
@@ -60,6 +69,8 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   Result<void> access(const Origin& origin, std::string_view path, int mode) const;
   /// Absolute, without links, "." and "..".
   Result<std::string> realpath(const Origin& origin, std::string_view path) const;
+  /// The same for what must be a directory (ENOTDIR): where a process may go to.
+  Result<std::string> real_directory(const Origin& origin, std::string_view path) const;
   Result<std::string> readlink(const Origin& origin, std::string_view path) const;
   /// Sorted by name (bytes), without "." and "..".
   Result<std::vector<DirectoryEntry>> read_directory(const Origin& origin, std::string_view path) const;
@@ -95,6 +106,9 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   Result<void> write_file(const Origin& origin, std::string_view path, std::string_view contents,
                           std::uint32_t mode = 0666);
 
+  /// /dev/null for reading and writing, whatever a guest did to its /dev.
+  std::shared_ptr<Description> open_null();
+
   /// What may be executed: ENOENT, EACCES (no execute bit, a directory), ENOTDIR and the other errnos of a
   /// path.
   struct Executable {
@@ -105,19 +119,31 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
 
  private:
   friend class FileDescription;
-  friend class DirectoryDescription;
-  struct Found;
-  enum class Last { follow, nofollow };
-  enum class Missing { refuse, allow };
+  friend class InodeDescription;
 
-  FileSystem(const Limits& limits, const Clock& clock, std::shared_ptr<Counters> counters);
+  std::int64_t now_ns() const;
+  void add_defaults();
+  Result<void> allowed(const Origin& origin, std::string_view path) const;
+  /// The place a path leads to; under the lock.
+  Result<Found> find(const Origin& origin, std::string_view path, Follow follow) const;
+  /// The same for what must exist.
+  Result<Inode*> find_node(const Origin& origin, std::string_view path, Follow follow) const;
+  Result<Inode*> find_directory(const Origin& origin, std::string_view path) const;
 
-  const Limits limits_;
+  Result<std::shared_ptr<Inode>> make_inode(std::uint32_t mode);
+  Result<void> check_room(std::uint64_t used) const;
+  Result<Inode*> create_regular(const Found& found, std::uint32_t mode);
+  Result<std::shared_ptr<Description>> describe(Inode& node, int flags);
+  void attach(Inode& parent, std::string_view name, std::shared_ptr<Inode> node);
+  void detach(Inode& parent, std::string_view name);
+  void clear(Inode& directory);
+
   const Clock& clock_;
-  const std::shared_ptr<Counters> counters_;
+  const std::unique_ptr<Usage> usage_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Usage> usage_;
+  std::uint64_t next_number_ = 1;
   std::shared_ptr<Inode> root_;
+  std::shared_ptr<Inode> null_;
 };
 
 }  // namespace tare::kernel

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,11 @@ class Process : public std::enable_shared_from_this<Process> {
  public:
   enum class State { running, zombie };
   using Environment = std::map<std::string, std::string>;
+  using ExitCallback = std::function<void(int pid, const Exit& exit)>;
+  struct Start;
+
+  /// Through ProcessTable::create().
+  explicit Process(Start start);
 
   int pid() const { return pid_; }
   /// Changes to 1 when the parent ends.
@@ -106,10 +112,10 @@ class Process : public std::enable_shared_from_this<Process> {
 
  private:
   friend class ProcessTable;
-  struct Start;
-  explicit Process(Start start);
+  /// Whether this was the first; the waiting and the hook are told by deliver_kill(), outside of any lock.
+  bool request_kill(int signal, const std::string& reason);
+  void deliver_kill();
   void child_ended();
-  std::shared_ptr<Waker> signal_waker() const;
 
   const int pid_;
   std::atomic<int> ppid_;
@@ -140,7 +146,20 @@ class Process : public std::enable_shared_from_this<Process> {
 
   // Under the lock of the table.
   std::set<int> children_;
-  std::function<void(int, const Exit&)> on_exit_;
+  ExitCallback on_exit_;
+};
+
+/// What a new process starts with; made by ProcessTable::create().
+struct Process::Start {
+  int pid;
+  int ppid;
+  std::shared_ptr<Vm> vm;
+  Program program;
+  std::vector<std::string> argv;
+  Environment env;
+  std::string cwd;
+  std::uint32_t umask;
+  ExitCallback on_exit;
 };
 
 }  // namespace tare::kernel

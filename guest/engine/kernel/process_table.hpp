@@ -48,7 +48,7 @@ struct SpawnRequest {
   std::vector<StdioEntry> stdio;
   /// Called on the child's last thread when it has ended, without any lock, after its descriptors were
   /// closed. It must own what it touches: the parent may be gone by then.
-  std::function<void(int pid, const Exit& exit)> on_exit;
+  Process::ExitCallback on_exit;
 };
 
 struct Reaped {
@@ -97,18 +97,23 @@ class ProcessTable {
 
  private:
   friend class Process;
+  using Descriptions = std::vector<std::shared_ptr<Description>>;
+
+  Result<void> may_create(const std::shared_ptr<Process>& parent, const SpawnRequest& request) const;
+  Result<Descriptions> open_stdio(const std::shared_ptr<Process>& parent, SpawnRequest& request) const;
+  Result<std::shared_ptr<Process>> insert(const std::shared_ptr<Process>& parent, Process::Start start);
+  void take_back(const std::shared_ptr<Process>& process);
+  /// The process has ended: its children are adopted, its parent is told.
   void ended(Process& process, const Exit& exit);
-  Result<std::shared_ptr<Process>> insert(const std::shared_ptr<Process>& parent, SpawnRequest& request,
-                                          Program program, std::string cwd);
-  void remove(const std::shared_ptr<Process>& process);
   int free_pid();
 
   Vm& vm_;
   const std::shared_ptr<Runner> runner_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  ///< taken before the lock of a process
   std::condition_variable ended_;
   std::map<int, std::shared_ptr<Process>> processes_;
   std::size_t live_ = 0;
+  std::size_t ending_ = 0;  ///< ended, but the exit callback still runs
   int next_pid_ = 2;
   enum class Phase { open, shut };
   Phase phase_ = Phase::open;

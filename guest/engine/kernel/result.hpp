@@ -14,7 +14,7 @@ struct Errno {
 /// refusal.
 ///
 ///     Result<Stat> stat = files.stat(origin, "/tmp/a");
-///     if (!stat.ok()) return Errno{stat.error()};
+///     if (!stat.ok()) return stat.failure();
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -24,6 +24,8 @@ class [[nodiscard]] Result {
   bool ok() const { return error_ == 0; }
   /// The errno, or 0 when there is a value.
   int error() const { return error_; }
+  /// The errno as the result of another call: `if (!r.ok()) return r.failure();`
+  Errno failure() const { return {error_}; }
 
   /// Only when ok().
   T& operator*() & { return *value_; }
@@ -45,6 +47,8 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return error_ == 0; }
   int error() const { return error_; }
+  /// The errno as the result of another call: `if (!r.ok()) return r.failure();`
+  Errno failure() const { return {error_}; }
 
  private:
   int error_ = 0;

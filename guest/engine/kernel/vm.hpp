@@ -14,6 +14,10 @@ namespace tare::kernel {
 /// What a guest sees as its machine: files, processes, permissions, limits. Thread-safe. Processes keep it
 /// alive, so it goes when the last of them has ended and nobody else holds it.
 class Vm : public std::enable_shared_from_this<Vm> {
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
   struct Options {
     Limits limits;
@@ -22,7 +26,8 @@ class Vm : public std::enable_shared_from_this<Vm> {
 
   /// `clock` must outlive the Vm.
   static std::shared_ptr<Vm> create(Options options, const Clock& clock, std::shared_ptr<Runner> runner);
-  ~Vm();
+  /// Through create(), as processes share it.
+  Vm(Key, Options options, const Clock& clock, std::shared_ptr<Runner> runner);
   Vm(const Vm&) = delete;
   Vm& operator=(const Vm&) = delete;
 
@@ -39,8 +44,6 @@ class Vm : public std::enable_shared_from_this<Vm> {
   std::size_t dispose(std::string reason = "the virtual machine was disposed");
 
  private:
-  Vm(Options options, const Clock& clock, std::shared_ptr<Runner> runner);
-
   const Options options_;
   const Clock& clock_;
   const std::shared_ptr<Counters> counters_;

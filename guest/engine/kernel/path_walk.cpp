@@ -1,0 +1,127 @@
+#include "engine/kernel/path_walk.hpp"
+
+#include <cerrno>
+
+namespace tare::kernel {
+namespace {
+
+constexpr std::size_t kMaxName = 255;
+constexpr std::size_t kMaxPath = 4095;
+constexpr int kMaxLinks = 40;
+
+class Walker {
+ public:
+  Walker(Inode& root, Follow follow) : follow_(follow) { found_.above.push_back(&root); }
+
+  Result<Found> run(std::string path) {
+    rest_ = std::move(path);
+    at_ = 0;
+    for (;;) {
+      if (!next_component()) return finish(Found::Last::root);
+      if (component_ == ".") {
+        if (is_last_) return finish(Found::Last::dot);
+        continue;
+      }
+      if (component_ == "..") {
+        leave();
+        if (is_last_) return finish(Found::Last::dot_dot);
+        continue;
+      }
+      if (component_.size() > kMaxName) return Errno{ENAMETOOLONG};
+      auto& entries = found_.above.back()->entries();
+      const auto entry = entries.find(component_);
+      Inode* const node = entry == entries.end() ? nullptr : entry->second.get();
+      if (node == nullptr && !is_last_) return Errno{ENOENT};
+      if (node != nullptr && node->is_symlink() && follows()) {
+        if (++links_ > kMaxLinks) return Errno{ELOOP};
+        expand(node->target());
+        continue;
+      }
+      if (is_last_) return finish(node);
+      if (!node->is_directory()) return Errno{ENOTDIR};
+      enter(*node);
+    }
+  }
+
+ private:
+  // Cuts the next name off; false when there is none.
+  bool next_component() {
+    while (at_ < rest_.size() && rest_[at_] == '/') ++at_;
+    if (at_ == rest_.size()) return false;
+    std::size_t end = rest_.find('/', at_);
+    if (end == std::string::npos) end = rest_.size();
+    component_.assign(rest_, at_, end - at_);
+    const std::size_t next = rest_.find_first_not_of('/', end);
+    is_last_ = next == std::string::npos;
+    found_.trailing_slash = is_last_ && end < rest_.size();
+    at_ = end;
+    return true;
+  }
+
+  bool follows() const {
+    if (!is_last_ || follow_ == Follow::yes) return true;
+    return follow_ == Follow::no && found_.trailing_slash;
+  }
+
+  void expand(const std::string& target) {
+    if (target.front() == '/') {
+      found_.above.resize(1);
+      found_.path.clear();
+    }
+    rest_ = target + rest_.substr(at_);
+    at_ = 0;
+  }
+
+  void enter(Inode& directory) {
+    found_.above.push_back(&directory);
+    found_.path += '/';
+    found_.path += component_;
+  }
+  void leave() {
+    if (found_.above.size() == 1) return;
+    found_.above.pop_back();
+    found_.path.resize(found_.path.rfind('/'));
+  }
+
+  Result<Found> finish(Found::Last last) {
+    found_.last = last;
+    found_.node = found_.above.back();
+    if (found_.path.empty()) found_.path = "/";
+    return std::move(found_);
+  }
+  Result<Found> finish(Inode* node) {
+    if (node != nullptr && found_.trailing_slash && !node->is_directory() && follow_ != Follow::parent) {
+      return Errno{ENOTDIR};
+    }
+    found_.node = node;
+    found_.path += '/';
+    found_.path += component_;
+    found_.name = std::move(component_);
+    return std::move(found_);
+  }
+
+  const Follow follow_;
+  Found found_;
+  std::string rest_;
+  std::size_t at_ = 0;
+  std::string component_;
+  bool is_last_ = false;
+  int links_ = 0;
+};
+
+}  // namespace
+
+Result<Found> walk(Inode& root, std::string_view cwd, std::string_view path, Follow follow) {
+  if (path.empty()) return Errno{ENOENT};
+  if (path.find('\0') != std::string_view::npos) return Errno{EINVAL};
+  if (path.size() > kMaxPath) return Errno{ENAMETOOLONG};
+  std::string whole;
+  if (path.front() != '/') {
+    whole.append(cwd);
+    whole += '/';
+  }
+  whole.append(path);
+  return Walker(root, follow).run(std::move(whole));
+}
+
+}  // namespace tare::kernel

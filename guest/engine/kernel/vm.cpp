@@ -1,0 +1,20 @@
+#include "engine/kernel/vm.hpp"
+
+namespace tare::kernel {
+
+std::shared_ptr<Vm> Vm::create(Options options, const Clock& clock, std::shared_ptr<Runner> runner) {
+  return std::make_shared<Vm>(Key(), std::move(options), clock, std::move(runner));
+}
+
+Vm::Vm(Key, Options options, const Clock& clock, std::shared_ptr<Runner> runner)
+    : options_(std::move(options)),
+      clock_(clock),
+      counters_(std::make_shared<Counters>()),
+      files_(FileSystem::create(options_.limits, clock, counters_)),
+      processes_(*this, std::move(runner)) {}
+
+std::size_t Vm::dispose(std::string reason) {
+  return processes_.shut_down(std::move(reason));
+}
+
+}  // namespace tare::kernel
