@@ -23,6 +23,7 @@ void ensure_module_state(v8::Local<v8::Context> context) {
   for (std::uint32_t i = 0; i < count; ++i) state->Set(context, i, v8::Undefined(isolate)).Check();
   context->SetEmbedderData(state_index, state);
   set_module_state(context, ModuleSlot::wraps, v8::Map::New(isolate));
+  set_module_state(context, ModuleSlot::packages, v8::Map::New(isolate));
 }
 
 void share_module_state(v8::Local<v8::Context> from, v8::Local<v8::Context> to) {
