@@ -23,6 +23,8 @@ ALLOWED = {
     "lab/bench/spawn": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
     "lab/bench/agents": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
 }
+# Under guest/: what is linked into other programs than the engine, or knows no V8.
+GUEST_ALLOWED = {"protocol": {"base"}, "engine/kernel": {"base"}}
 # Where the last part of the path is another folder's name already.
 TARGET_NAMES = {"lab/bench/agents": "agents_bench"}
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
@@ -53,6 +55,13 @@ class Arrows(unittest.TestCase):
             for path in (ROOT / "src" / folder).glob("*.[ch]pp"):
                 for include in includes(path):
                     self.assertIn(folder_of(include), allowed | {folder}, f"{path.relative_to(ROOT)} includes {include}")
+
+    def test_guest_folders_without_v8_include_only_what_they_may(self):
+        for folder, allowed in GUEST_ALLOWED.items():
+            for path in (ROOT / "guest" / folder).glob("*.[ch]pp"):
+                for include in includes(path):
+                    self.assertIn(folder_of(include), allowed | {folder}, f"{path.relative_to(ROOT)} includes {include}")
+                self.assertNotRegex(path.read_text(encoding="utf-8"), r"#include <(v8|node|uv)\b", str(path.relative_to(ROOT)))
 
     def test_apps_include_only_what_they_may(self):
         for app, allowed in APPS.items():

@@ -18,15 +18,15 @@ struct Limits {
   /// Files, directories and links of the Vm: ENOSPC. Names of one file (hard links) count one each.
   std::uint64_t inodes = 100'000;
   /// Bytes that one process may write to its outer stdout and stderr. Enforced by who serves those.
-  std::optional<std::uint64_t> output_bytes;
+  std::optional<std::uint64_t> output_bytes = std::nullopt;
   /// V8 heap of one process. Enforced by the isolate, as are those below.
   std::uint64_t heap_bytes = 128ull << 20;
   /// ArrayBuffers and the like of one process, beside the heap: RangeError in the guest.
   std::uint64_t array_buffer_bytes = 128ull << 20;
   /// From the start of a process to its end.
-  std::optional<std::chrono::milliseconds> run_time;
+  std::optional<std::chrono::milliseconds> run_time = std::nullopt;
   /// CPU time of one process.
-  std::optional<std::chrono::milliseconds> cpu_time;
+  std::optional<std::chrono::milliseconds> cpu_time = std::nullopt;
 };
 
 inline constexpr std::uint32_t kMaxProcesses = 4'000;

@@ -20,8 +20,8 @@ class Vm : public std::enable_shared_from_this<Vm> {
 
  public:
   struct Options {
-    Limits limits;
-    Permissions permissions;
+    Limits limits = {};
+    Permissions permissions = {};
   };
 
   /// `clock` must outlive the Vm.
