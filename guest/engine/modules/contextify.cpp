@@ -4,6 +4,7 @@
 
 #include "engine/isolate/native.hpp"
 #include "engine/modules/arrow.hpp"
+#include "engine/modules/code_cache.hpp"
 #include "engine/modules/script.hpp"
 #include "engine/modules/source.hpp"
 #include "engine/modules/state.hpp"
@@ -43,20 +44,38 @@ Local<v8::Symbol> default_symbol(Local<v8::Context> context) {
   return module_state(context, ModuleSlot::default_internal).As<v8::Symbol>();
 }
 
+/// A CommonJS module, with what the cache has of it.
+v8::MaybeLocal<v8::Function> compile_commonjs(Local<v8::Context> context, Local<v8::String> code,
+                                              Local<Value> name) {
+  v8::Isolate* isolate = v8::Isolate::GetCurrent();
+  const std::string id = code_id(isolate, "commonjs ", code);
+  const std::shared_ptr<const CodeCache::Code> known = id.empty() ? nullptr : code_cache().find(id);
+  ScriptCompiler::Source source(
+      code, make_origin(isolate, {.name = name, .host_symbol = default_symbol(context)}, SourceType::script),
+      known ? cached_data(*known).release() : nullptr);
+  Local<v8::Function> function;
+  if (!compile_function(context, source, Parameters::commonjs,
+                        known ? ScriptCompiler::kConsumeCodeCache : ScriptCompiler::kNoCompileOptions)
+           .ToLocal(&function))
+    return {};
+  if (!known) {
+    note_function(context, id, function);
+  } else if (source.GetCachedData()->rejected) {
+    code_cache().reject(id);
+  }
+  return function;
+}
+
 /// compileFunctionForCJSLoader(code, filename, isSeaMain, shouldDetectModule)
 void compile_for_cjs(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
   const auto code = args[0].As<v8::String>();
-  ScriptCompiler::Source source(
-      code,
-      make_origin(isolate, {.name = args[1], .host_symbol = default_symbol(context)}, SourceType::script));
   Local<v8::Function> function;
   bool module = false;
   {
     v8::TryCatch caught(isolate);
-    if (!compile_function(context, source, Parameters::commonjs, ScriptCompiler::kNoCompileOptions)
-             .ToLocal(&function)) {
+    if (!compile_commonjs(context, code, args[1]).ToLocal(&function)) {
       if (caught.HasTerminated()) {
         caught.ReThrow();
         return;

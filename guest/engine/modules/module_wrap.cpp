@@ -8,6 +8,7 @@
 
 #include "engine/bindings/support.hpp"
 #include "engine/modules/arrow.hpp"
+#include "engine/modules/code_cache.hpp"
 #include "engine/modules/source.hpp"
 #include "engine/modules/state.hpp"
 #include "engine/modules/vm_context.hpp"
@@ -50,10 +51,16 @@ namespace {
 
 /// The module of `new ModuleWrap(url, context, source, line, column, hostSymbol or cachedData)`.
 v8::MaybeLocal<v8::Module> compile_module(const Arguments& args, Local<v8::Context> context,
-                                          Local<v8::Symbol> symbol) {
+                                          Local<v8::Symbol> symbol, const std::string& id) {
   v8::Isolate* isolate = args.GetIsolate();
   const auto number = [&](int i) { return args[i]->Int32Value(context).FromMaybe(0); };
   std::unique_ptr<ScriptCompiler::CachedData> cached = cached_data_of(args[5]);
+  const bool given = cached != nullptr;
+  std::shared_ptr<const CodeCache::Code> code;
+  if (!given && !id.empty()) {
+    code = code_cache().find(id);
+    if (code) cached = cached_data(*code);
+  }
   const auto options = cached ? ScriptCompiler::kConsumeCodeCache : ScriptCompiler::kNoCompileOptions;
   ScriptCompiler::Source source(
       args[2].As<v8::String>(),
@@ -67,13 +74,15 @@ v8::MaybeLocal<v8::Module> compile_module(const Arguments& args, Local<v8::Conte
     caught.ReThrow();
     return {};
   }
-  if (options == ScriptCompiler::kConsumeCodeCache && source.GetCachedData()->rejected) {
-    throw_error(isolate, ErrorKind::error, "ERR_VM_MODULE_CACHED_DATA_REJECTED",
-                "cachedData buffer was rejected");
-    caught.ReThrow();
-    return {};
+  if (options != ScriptCompiler::kConsumeCodeCache || !source.GetCachedData()->rejected) return module;
+  if (!given) {
+    code_cache().reject(id);
+    return module;
   }
-  return module;
+  throw_error(isolate, ErrorKind::error, "ERR_VM_MODULE_CACHED_DATA_REJECTED",
+              "cachedData buffer was rejected");
+  caught.ReThrow();
+  return {};
 }
 
 Local<v8::Module> synthetic_module(const Arguments& args, Local<v8::Context> context) {
@@ -93,6 +102,7 @@ void describe_source(Local<v8::Context> context, Local<v8::Object> self, Local<v
   self->SetPrivate(context, library_symbol(isolate, "host_defined_option_symbol"), symbol).Check();
   set(isolate, self, "hasTopLevelAwait", v8::Boolean::New(isolate, module->HasTopLevelAwait()));
   const Local<v8::UnboundModuleScript> script = module->GetUnboundModuleScript();
+  self->SetInternalField(static_cast<int>(WrapField::script), script);
   set(isolate, self, "sourceURL", script->GetSourceURL());
   set(isolate, self, "sourceMapURL", script->GetSourceMappingURL());
 }
@@ -111,12 +121,13 @@ void construct(const Arguments& args) {
   const bool synthetic = args[2]->IsArray();
   const Local<v8::Symbol> symbol =
       args[5]->IsSymbol() ? args[5].As<v8::Symbol>() : v8::Symbol::New(isolate, args[0].As<v8::String>());
+  const std::string id = synthetic ? std::string() : code_id(isolate, "module ", args[2].As<v8::String>());
   Local<v8::Module> module;
   {
     const v8::Context::Scope inside(context);
     if (synthetic) {
       module = synthetic_module(args, context);
-    } else if (!compile_module(args, context, symbol).ToLocal(&module)) {
+    } else if (!compile_module(args, context, symbol, id).ToLocal(&module)) {
       return;
     }
   }
@@ -129,6 +140,7 @@ void construct(const Arguments& args) {
     self->SetInternalField(static_cast<int>(WrapField::steps), args[3]);
   } else {
     describe_source(current, self, module, symbol);
+    if (!code_cache().has(id)) note_module(current, id, self);
   }
   set(isolate, self, "synthetic", v8::Boolean::New(isolate, synthetic));
   set(isolate, self, "url", args[0]);

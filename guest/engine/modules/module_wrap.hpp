@@ -9,6 +9,7 @@ namespace tare::engine {
 /// Where a ModuleWrap, the JavaScript object around a v8::Module, keeps what belongs to it.
 enum class WrapField : int {
   module,         ///< the v8::Module
+  script,         ///< a source text module's v8::UnboundModuleScript, which V8 gives only before it runs
   next,           ///< the next wrap whose module has the same hash, or undefined
   linked,         ///< Array of the wraps of its requests, or undefined until link()
   steps,          ///< a synthetic module's evaluation steps

@@ -9,6 +9,7 @@ namespace tare::engine {
 /// points to, so that a snapshot can hold it and contexts of `vm` share it.
 enum class ModuleSlot : std::uint32_t {
   wraps,             ///< Map: identity hash of a v8::Module → its ModuleWrap
+  compiled,          ///< Array: what keep_code offers to the code cache
   packages,          ///< Map: path of a package.json → what is in it
   import_callback,   ///< setImportModuleDynamicallyCallback
   meta_callback,     ///< setInitializeImportMetaObjectCallback

@@ -1,0 +1,246 @@
+#include "engine/modules/code_cache.hpp"
+
+#include <algorithm>
+#include <array>
+#include <openssl/evp.h>
+#include <span>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "engine/isolate/guest.hpp"
+#include "engine/isolate/native.hpp"
+#include "engine/modules/module_wrap.hpp"
+#include "engine/modules/state.hpp"
+
+namespace tare::engine {
+
+using v8::Local;
+using v8::ScriptCompiler;
+using v8::Value;
+
+namespace {
+
+/// Strong, as a guest must not be able to have its code run for another's source.
+std::string digest(std::span<const std::uint8_t> bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> out;
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, EVP_sha256(), nullptr) != 1) return {};
+  return {reinterpret_cast<const char*>(out.data()), size};
+}
+
+std::string digest(std::string_view text) {
+  return digest(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+constexpr std::size_t digest_size = 32;
+
+void put(std::string& out, std::uint32_t number) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift);
+}
+
+void put(std::string& out, std::string_view text) {
+  put(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
+}
+
+/// Reads what put() wrote; empty past the end.
+class Input {
+ public:
+  explicit Input(std::string_view text) : text_(text) {}
+  bool done() const { return text_.empty(); }
+  std::string_view text() {
+    std::uint32_t size = 0;
+    for (std::size_t i = 0; i < 4 && i < text_.size(); ++i)
+      size |= std::uint32_t{static_cast<unsigned char>(text_[i])} << (8 * i);
+    text_.remove_prefix(std::min<std::size_t>(4, text_.size()));
+    const std::string_view taken = text_.substr(0, size);
+    text_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+std::string file_head(std::string_view stamp) {
+  std::string head = "tare code 1";
+  put(head, ScriptCompiler::CachedDataVersionTag());
+  put(head, stamp);
+  return head;
+}
+
+constexpr std::uint64_t most_code = std::uint64_t{64} << 20;
+
+}  // namespace
+
+CodeCache& code_cache() {
+  static CodeCache* const one = new CodeCache(most_code);  // never destroyed, as engine()
+  return *one;
+}
+
+std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) {
+    ++counts_.misses;
+    return nullptr;
+  }
+  ++counts_.hits;
+  return found->second;
+}
+
+bool CodeCache::has(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  return entries_.find(id) != entries_.end();
+}
+
+void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
+  if (made == nullptr || made->length <= 0) return;
+  const std::span bytes(made->data, static_cast<std::size_t>(made->length));
+  auto code = std::make_shared<const Code>(bytes.begin(), bytes.end());
+  const std::lock_guard lock(mutex_);
+  if (counts_.bytes + bytes.size() > most_bytes_ || !entries_.emplace(id, std::move(code)).second) return;
+  ++counts_.entries;
+  counts_.bytes += bytes.size();
+}
+
+void CodeCache::reject(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.rejected;
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  --counts_.entries;
+  counts_.bytes -= found->second->size();
+  entries_.erase(found);
+}
+
+bool CodeCache::load(const std::filesystem::path& path, std::string_view stamp) {
+  std::string text;
+  try {
+    text = file::read(path);
+  } catch (const Error&) {
+    return false;  // nobody has saved anything yet
+  }
+  const std::string head = file_head(stamp);
+  if (text.size() < head.size() + digest_size || !text.starts_with(head)) return false;
+  const std::string_view body = std::string_view(text).substr(0, text.size() - digest_size);
+  if (digest(body) != std::string_view(text).substr(body.size())) return false;
+  Input input(body.substr(head.size()));
+  const std::lock_guard lock(mutex_);
+  while (!input.done()) {
+    const std::string_view id = input.text();
+    const std::string_view code = input.text();
+    if (!entries_.emplace(id, std::make_shared<const Code>(code.begin(), code.end())).second) continue;
+    ++counts_.entries;
+    counts_.bytes += code.size();
+  }
+  return true;
+}
+
+void CodeCache::save(const std::filesystem::path& path, std::string_view stamp,
+                     std::string_view prefix) const {
+  std::string text = file_head(stamp);
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto entry = entries_.lower_bound(prefix);
+         entry != entries_.end() && entry->first.starts_with(prefix); ++entry) {
+      put(text, entry->first);
+      put(text,
+          std::string_view(reinterpret_cast<const char*>(entry->second->data()), entry->second->size()));
+    }
+  }
+  text += digest(text);
+  file::write_atomically(path, text);
+}
+
+CodeCache::Counts CodeCache::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::unique_ptr<ScriptCompiler::CachedData> cached_data(const CodeCache::Code& code) {
+  return std::make_unique<ScriptCompiler::CachedData>(code.data(), static_cast<int>(code.size()));
+}
+
+std::string code_id(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source) {
+  constexpr int least = 1024;
+  const int length = source->Length();
+  if (length < least) return {};
+  const v8::String::ValueView view(isolate, source);
+  const std::size_t bytes = static_cast<std::size_t>(length) * (view.is_one_byte() ? 1 : 2);
+  const auto* data = view.is_one_byte() ? view.data8() : reinterpret_cast<const std::uint8_t*>(view.data16());
+  return std::string(kind) + (view.is_one_byte() ? "1:" : "2:") + digest(std::span(data, bytes));
+}
+
+namespace {
+
+/// The list of what was compiled: id, thing, id, thing.
+Local<v8::Array> noted(Local<v8::Context> context) {
+  Local<Value> list = module_state(context, ModuleSlot::compiled);
+  if (!list->IsArray()) {
+    list = v8::Array::New(v8::Isolate::GetCurrent());
+    set_module_state(context, ModuleSlot::compiled, list);
+  }
+  return list.As<v8::Array>();
+}
+
+Local<v8::String> binary_string(v8::Isolate* isolate, std::string_view bytes) {
+  return v8::String::NewFromOneByte(isolate, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                    v8::NewStringType::kNormal, static_cast<int>(bytes.size()))
+      .ToLocalChecked();
+}
+
+std::string from_binary_string(v8::Isolate* isolate, Local<v8::String> string) {
+  std::string bytes(static_cast<std::size_t>(string->Length()), '\0');
+  string->WriteOneByteV2(isolate, 0, static_cast<std::uint32_t>(bytes.size()),
+                         reinterpret_cast<std::uint8_t*>(bytes.data()));
+  return bytes;
+}
+
+void note(Local<v8::Context> context, std::string_view id, Local<v8::Object> thing) {
+  v8::Isolate* isolate = v8::Isolate::GetCurrent();
+  if (id.empty() || guest_of(isolate) == nullptr) return;
+  const Local<v8::Array> list = noted(context);
+  const std::uint32_t length = list->Length();
+  // Defined rather than set: a setter on Array.prototype belongs to the guest.
+  list->CreateDataProperty(context, length, binary_string(isolate, id)).Check();
+  list->CreateDataProperty(context, length + 1, thing).Check();
+}
+
+}  // namespace
+
+void note_function(Local<v8::Context> context, std::string_view id, Local<v8::Function> function) {
+  note(context, id, function);
+}
+
+void note_module(Local<v8::Context> context, std::string_view id, Local<v8::Object> wrap) {
+  note(context, id, wrap);
+}
+
+void keep_code(Local<v8::Context> context) {
+  v8::Isolate* isolate = v8::Isolate::GetCurrent();
+  const v8::HandleScope scope(isolate);
+  const Local<Value> list = module_state(context, ModuleSlot::compiled);
+  if (!list->IsArray()) return;
+  const auto things = list.As<v8::Array>();
+  for (std::uint32_t i = 0; i + 1 < things->Length(); i += 2) {
+    const v8::HandleScope inner(isolate);
+    Local<Value> name;
+    Local<Value> thing;
+    if (!things->Get(context, i).ToLocal(&name) || !things->Get(context, i + 1).ToLocal(&thing)) return;
+    const std::string id = from_binary_string(isolate, name.As<v8::String>());
+    if (code_cache().has(id)) continue;
+    std::unique_ptr<ScriptCompiler::CachedData> made;
+    if (thing->IsFunction()) {
+      made.reset(ScriptCompiler::CreateCodeCacheForFunction(thing.As<v8::Function>()));
+    } else {
+      const Local<v8::Data> script =
+          thing.As<v8::Object>()->GetInternalField(static_cast<int>(WrapField::script));
+      made.reset(ScriptCompiler::CreateCodeCache(script.As<v8::UnboundModuleScript>()));
+    }
+    code_cache().offer(id, made.get());
+  }
+  set_module_state(context, ModuleSlot::compiled, v8::Undefined(isolate));
+}
+
+}  // namespace tare::engine

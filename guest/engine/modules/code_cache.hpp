@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <v8.h>
+#include <vector>
+
+namespace tare::engine {
+
+/// What V8 made of source text, shared by all isolates of the process: made once a program has run, so that
+/// the functions it used are in it. Thread-safe.
+///
+/// An entry is named by an id that decides its source: that of a text of the pack, or code_id() of what a
+/// guest brought. V8 itself compares only lengths.
+class CodeCache {
+ public:
+  using Code = std::vector<std::uint8_t>;
+
+  struct Counts {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t rejected = 0;  ///< V8 wouldn't take it: it was dropped
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  /// Takes up to `most_bytes`; what comes later is not kept.
+  explicit CodeCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  CodeCache(const CodeCache&) = delete;
+  CodeCache& operator=(const CodeCache&) = delete;
+
+  /// Null when there is none. To be held until V8 has compiled with it (cached_data below).
+  std::shared_ptr<const Code> find(std::string_view id);
+  /// The same without counting.
+  bool has(std::string_view id) const;
+  /// Keeps the first that is offered.
+  void offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
+  /// V8 has not accepted it.
+  void reject(std::string_view id);
+
+  /// Reads what save() wrote with the same `stamp`, V8 and flags; otherwise, and when the file is damaged or
+  /// not there, does nothing. Whether there was something to read.
+  bool load(const std::filesystem::path& path, std::string_view stamp);
+  /// Writes the entries whose id starts with `prefix`. Throws Error(failed).
+  void save(const std::filesystem::path& path, std::string_view stamp, std::string_view prefix) const;
+
+  Counts counts() const;
+
+ private:
+  const std::uint64_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Code>, std::less<>> entries_;
+  Counts counts_;
+};
+
+/// The one of this process.
+CodeCache& code_cache();
+
+/// For ScriptCompiler::Source, which takes it over; `code` must outlive the compilation.
+std::unique_ptr<v8::ScriptCompiler::CachedData> cached_data(const CodeCache::Code& code);
+
+/// The id of source that a guest brought: by what it says, not by where it lies. `kind` keeps apart what V8
+/// compiles differently. Empty for source that is too short to be worth it (under 1,024 characters).
+std::string code_id(v8::Isolate* isolate, std::string_view kind, v8::Local<v8::String> source);
+
+/// Notes what was compiled without the cache, to be offered by keep_code. Does nothing while a snapshot is
+/// built.
+void note_function(v8::Local<v8::Context> context, std::string_view id, v8::Local<v8::Function> function);
+/// `wrap` is a ModuleWrap.
+void note_module(v8::Local<v8::Context> context, std::string_view id, v8::Local<v8::Object> wrap);
+
+/// Offers what was noted in this realm. To be called when its program has ended, on its thread, before the
+/// isolate goes. Runs no JavaScript.
+void keep_code(v8::Local<v8::Context> context);
+
+}  // namespace tare::engine
