@@ -30,7 +30,8 @@ class [[nodiscard]] Result {
   /// Only when ok().
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
-  T&& operator*() && { return *std::move(value_); }
+  /// By value, so that `for (auto& x : *call())` does not outlive what it walks over.
+  T operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
