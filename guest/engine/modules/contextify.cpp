@@ -208,8 +208,17 @@ void extend(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> 
   add_contextify_script(isolate, context, binding);
 }
 
+std::vector<std::intptr_t> make_references() {
+  const auto script = contextify_script_references();
+  std::vector<std::intptr_t> all(script.begin(), script.end());
+  all.insert(all.end(), vm_context_references().begin(), vm_context_references().end());
+  return all;
+}
+
+const std::vector<std::intptr_t> references = make_references();
+
 }  // namespace
 
-const Binding contextify_binding{"contextify", natives, extend, contextify_script_references()};
+const Binding contextify_binding{"contextify", natives, extend, references};
 
 }  // namespace tare::engine

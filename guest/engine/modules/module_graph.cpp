@@ -242,7 +242,6 @@ void evaluate_module(const Arguments& args) {
   ScriptWatchdog watchdog(isolate, timeout);
   Local<Value> result;
   const bool ran = module_of(args.This())->Evaluate(context).ToLocal(&result);
-  run_microtasks_of(context);
   if (watchdog.stop() == ScriptWatchdog::Outcome::timed_out) {
     caught.Reset();
     throw_error(isolate, ErrorKind::error, "ERR_SCRIPT_EXECUTION_TIMEOUT",

@@ -96,7 +96,6 @@ void run_in_context(const Arguments& args) {
   ScriptWatchdog watchdog(isolate, timeout);
   Local<Value> result;
   const bool ran = script->Run(context).ToLocal(&result);
-  run_microtasks_of(context);
   if (watchdog.stop() == ScriptWatchdog::Outcome::timed_out) {
     caught.Reset();
     // Thrown past the scope of `caught`, and of this context.
