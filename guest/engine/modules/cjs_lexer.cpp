@@ -30,6 +30,6 @@ const Native natives[] = {{"parse", parse}};
 
 }  // namespace
 
-const Binding cjs_lexer_binding{"cjs_lexer", natives};
+extern const Binding cjs_lexer_binding{"cjs_lexer", natives};
 
 }  // namespace tare::engine

@@ -219,6 +219,6 @@ const std::vector<std::intptr_t> references = make_references();
 
 }  // namespace
 
-const Binding contextify_binding{"contextify", natives, extend, references};
+extern const Binding contextify_binding{"contextify", natives, extend, references};
 
 }  // namespace tare::engine

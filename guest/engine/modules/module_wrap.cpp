@@ -271,6 +271,6 @@ const std::vector<std::intptr_t> references = make_references();
 
 }  // namespace
 
-const Binding module_wrap_binding{"module_wrap", natives, extend, references};
+extern const Binding module_wrap_binding{"module_wrap", natives, extend, references};
 
 }  // namespace tare::engine

@@ -238,6 +238,6 @@ void extend(v8::Isolate*, Local<v8::Context> context, Local<v8::Object>) {
 
 }  // namespace
 
-const Binding modules_binding{"modules", natives, extend};
+extern const Binding modules_binding{"modules", natives, extend};
 
 }  // namespace tare::engine
