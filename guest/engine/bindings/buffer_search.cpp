@@ -12,22 +12,22 @@ namespace {
 
 /// (buffer, value, offset, encoding, forward, end) of the functions that look for bytes.
 struct Search {
-  std::span<const std::uint8_t> haystack;
+  std::span<const std::uint8_t> haystack;  ///< up to the end of the search
+  std::int64_t whole;                      ///< bytes of the buffer, from whose end a negative offset counts
   std::int64_t offset;
   Direction direction;
 };
 
-/// Where a search starts: a negative offset counts from the end. Nothing when it can't find anything.
+/// Where a search starts. Nothing when it can't find anything.
 std::optional<std::size_t> start_of(const Search& search, std::size_t needle) {
   const auto length = static_cast<std::int64_t>(search.haystack.size());
   const bool forward = search.direction == Direction::forward;
-  if (search.offset < 0) {
-    if (search.offset + length >= 0) return static_cast<std::size_t>(search.offset + length);
+  const std::int64_t start = search.offset < 0 ? search.offset + search.whole : search.offset;
+  if (start < 0) {
     if (forward || needle == 0) return 0;
     return std::nullopt;
   }
-  if (search.offset + static_cast<std::int64_t>(needle) <= length)
-    return static_cast<std::size_t>(search.offset);
+  if (start + static_cast<std::int64_t>(needle) <= length) return static_cast<std::size_t>(start);
   if (needle == 0) return static_cast<std::size_t>(length);
   if (forward || length == 0) return std::nullopt;
   return static_cast<std::size_t>(length - 1);
@@ -58,7 +58,8 @@ std::int64_t find_bytes(const Search& search, std::span<const std::uint8_t> need
   return at == not_found ? -1 : static_cast<std::int64_t>(at);
 }
 
-std::int64_t search_for(const Search& search, std::span<const std::uint8_t> needle, Encoding encoding) {
+std::int64_t search_for(Search search, std::span<const std::uint8_t> needle, Encoding encoding) {
+  if (encoding == Encoding::utf16le) search.haystack = search.haystack.first(search.haystack.size() / 2 * 2);
   const std::optional<std::size_t> start = start_of(search, needle.size());
   if (!start) return -1;
   if (needle.empty()) return static_cast<std::int64_t>(*start);
@@ -78,8 +79,10 @@ struct Range {
     if (!last->IsUndefined())
       end = static_cast<std::size_t>(std::max<std::int64_t>(last->IntegerValue(context).FromMaybe(0), 0));
   }
-  Search in(const Bytes& bytes) const {
-    return {bytes.span().first(std::min(bytes.size(), end)), offset, direction};
+  /// Whole characters only, if they have two bytes.
+  Search in(const Bytes& bytes, std::size_t width = 1) const {
+    const std::size_t whole = bytes.size() / width * width;
+    return {bytes.span().first(std::min(whole, end)), static_cast<std::int64_t>(whole), offset, direction};
   }
 
   Direction direction;
@@ -100,7 +103,7 @@ void index_of_string(const Arguments& args) {
   const Encoding encoding = encoding_of(isolate, args[3]);
   const std::string needle = decode(isolate, args[1].As<v8::String>(), encoding);
   const Bytes bytes(args[0]);
-  answer(args, search_for(range.in(bytes),
+  answer(args, search_for(range.in(bytes, encoding == Encoding::utf16le ? 2 : 1),
                           {reinterpret_cast<const std::uint8_t*>(needle.data()), needle.size()}, encoding));
 }
 

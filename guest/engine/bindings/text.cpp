@@ -83,21 +83,21 @@ v8::MaybeLocal<v8::String> from_base64(v8::Isolate* isolate, std::span<const std
   return one_byte(isolate, to_base64(bytes, alphabet));
 }
 
-int hex_digit(std::uint16_t unit) {
+int hex_digit(std::uint8_t unit) {
   if (unit >= '0' && unit <= '9') return unit - '0';
   const int lower = unit | 0x20;
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// Stops at the first pair that isn't one.
+/// Stops at the first pair that isn't one. Of a character counts what latin1 would keep.
 std::size_t write_hex(v8::Isolate* isolate, std::span<std::uint8_t> to, v8::Local<v8::String> text) {
   const std::size_t most = std::min(to.size(), static_cast<std::size_t>(text->Length()) / 2);
-  std::array<std::uint16_t, 512> units;
+  std::array<std::uint8_t, 512> units;
   std::size_t done = 0;
   while (done < most) {
     const std::size_t pairs = std::min(most - done, units.size() / 2);
-    text->WriteV2(isolate, static_cast<std::uint32_t>(done * 2), static_cast<std::uint32_t>(pairs * 2),
-                  units.data());
+    text->WriteOneByteV2(isolate, static_cast<std::uint32_t>(done * 2), static_cast<std::uint32_t>(pairs * 2),
+                         units.data());
     for (std::size_t i = 0; i < pairs; ++i) {
       const int high = hex_digit(units[2 * i]);
       const int low = hex_digit(units[2 * i + 1]);

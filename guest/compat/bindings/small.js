@@ -1,0 +1,173 @@
+// The bindings that need little: what is not here and has no file of its own is made from its table and the natives
+// of the same name.
+'use strict';
+
+const { callbacks, facts, host, kit, plain } = tools;
+const nothing = () => {};
+
+/** A maker that starts from the table and changes some members. */
+const over = (name, change) => () => {
+  const binding = plain(name);
+  return change(binding) ?? binding;
+};
+
+return {
+  builtins: over('builtins', (b) => {
+    b.builtinIds = facts.builtinIds;
+    b.builtinCategories = facts.builtinCategories;
+    b.config = facts.config;
+    b.natives = undefined;
+    b.compileFunction = (id) => kit.compile(id, 'module');
+    b.hasCachedBuiltins = () => true;
+  }),
+  config: over('config', (b) => {
+    b.hasInspector = false;
+    b.hasTracing = false;
+    b.getDefaultLocale = () => 'en-US';
+  }),
+  errors: over('errors', (b) => {
+    b.exitInfo = new Int32Array(3);
+    b.exitInfo.buffer; // out of the heap, where the engine reads it
+    callbacks.exitInfo = b.exitInfo;
+    b.setPrepareStackTraceCallback = (callback) => { callbacks.prepareStackTrace = callback; };
+    b.setEnhanceStackForFatalException = (before, after) => { callbacks.enhanceStack = before; callbacks.enhanceStackAfter = after; };
+    b.setGetSourceMapErrorSource = nothing;
+    b.setMaybeCacheGeneratedSourceMap = nothing;
+    b.setSourceMapsEnabled = nothing;
+  }),
+  util: over('util', (b) => {
+    b.privateSymbols = { __proto__: null };
+    for (const name of facts.privateSymbols) b.privateSymbols[name] = kit.privateSymbol(name);
+    b.shouldAbortOnUncaughtToggle = new Uint32Array(1);
+    b.isInsideNodeModules = () => false;
+    b.WeakReference ??= undefined;
+    // The engine writes without a terminal, and at once: as Node does into a file.
+    b.guessHandleType = (fd) => host.sys.handleType(fd);
+    b.defineLazyProperties = (target, id, keys, enumerable = true) => {
+      for (const key of keys) defineLazy(target, id, key, enumerable);
+    };
+    b.getCallerLocation = () => undefined;
+  }),
+  async_wrap: over('async_wrap', (b) => {
+    const stack = [];
+    const { kExecutionAsyncId, kTriggerAsyncId, kAsyncIdCounter, kDefaultTriggerAsyncId, kStackLength, kCheck } = b.constants;
+    b.async_id_fields[kAsyncIdCounter] = 1;
+    b.async_id_fields[kDefaultTriggerAsyncId] = -1;
+    b.async_hook_fields[kCheck] = 1;
+    b.execution_async_resources = [];
+    for (const name of ['setupHooks', 'setCallbackTrampoline', 'registerDestroyHook', 'queueDestroyAsyncId']) b[name] = nothing;
+    b.setPromiseHooks = (...hooks) => {
+      b.hooks = hooks;
+      kit.setPromiseHooks?.(...hooks);
+    };
+    b.getPromiseHooks = () => b.hooks ?? [undefined, undefined, undefined, undefined];
+    b.pushAsyncContext = (id, trigger, resource) => {
+      stack.push(b.async_id_fields[kExecutionAsyncId], b.async_id_fields[kTriggerAsyncId]);
+      b.async_hook_fields[kStackLength] += 1;
+      b.execution_async_resources[b.async_hook_fields[kStackLength] - 1] = resource;
+      b.async_id_fields[kExecutionAsyncId] = id;
+      b.async_id_fields[kTriggerAsyncId] = trigger;
+    };
+    b.popAsyncContext = () => {
+      if (b.async_hook_fields[kStackLength] === 0) return false;
+      const depth = b.async_hook_fields[kStackLength] -= 1;
+      // Node keeps the first of them in an array that its library writes to itself.
+      const [id, trigger] = stack.length > 0 ? stack.splice(-2) : [b.async_ids_stack[2 * depth], b.async_ids_stack[2 * depth + 1]];
+      b.async_id_fields[kExecutionAsyncId] = id;
+      b.async_id_fields[kTriggerAsyncId] = trigger;
+      b.execution_async_resources.length = depth;
+      return depth > 0;
+    };
+    b.clearAsyncIdStack = () => {
+      stack.length = 0;
+      b.execution_async_resources.length = 0;
+      b.async_hook_fields[kStackLength] = 0;
+      b.async_id_fields[kExecutionAsyncId] = 0;
+      b.async_id_fields[kTriggerAsyncId] = 0;
+    };
+    b.executionAsyncResource = (index) => b.execution_async_resources[index];
+    b.async_ids_stack = new Float64Array(0); // none: every push comes here
+    callbacks.clearAsyncIdStack = b.clearAsyncIdStack;
+  }),
+  timers: over('timers', (b) => {
+    b.setupTimers = (immediate, timers) => {
+      callbacks.processImmediate = immediate;
+      callbacks.processTimers = timers;
+    };
+    callbacks.immediateInfo = b.immediateInfo;
+    callbacks.timeoutInfo = b.timeoutInfo;
+  }),
+  task_queue: over('task_queue', (b) => {
+    b.setTickCallback = (callback) => { callbacks.tick = callback; };
+    b.setPromiseRejectCallback = (callback) => { callbacks.promiseReject = callback; };
+    callbacks.tickInfo = b.tickInfo;
+  }),
+  trace_events: over('trace_events', (b) => {
+    b.isTraceCategoryEnabled = () => false;
+    b.getCategoryEnabledBuffer = () => new Uint8Array(1);
+    b.getEnabledCategories = nothing;
+    b.setTraceCategoryStateUpdateHandler = nothing;
+    b.setLog = nothing;
+    b.trace = nothing;
+    b.available = false;
+  }),
+  options: over('options', (b) => {
+    b.values = { __proto__: null, ...facts.options };
+    b.getCLIOptionsValues = () => b.values;
+    b.getCLIOptionsInfo = () => ({ options: new Map(), aliases: new Map() });
+    b.getOptionsAsFlags = () => [];
+    b.getEmbedderOptions = () => ({
+      shouldNotRegisterESMLoader: false, noGlobalSearchPaths: false, noBrowserGlobals: false, hasEmbedderPreload: false,
+    });
+  }),
+  uv: over('uv', (b) => {
+    const errors = new Map(facts.uvErrors);
+    const unknown = (n) => `Unknown system error ${n}`;
+    b.getErrorMap = () => new Map(errors);
+    b.errname = (n) => errors.get(n)?.[0] ?? unknown(n);
+    b.getErrorMessage = (n) => errors.get(n)?.[1] ?? unknown(n);
+  }),
+  mksnapshot: over('mksnapshot', (b) => {
+    for (const name of ['setSerializeCallback', 'setDeserializeCallback', 'setDeserializeMainFunction']) b[name] = nothing;
+  }),
+  permission: over('permission', (b) => { b.has = () => true; }),
+  wasm_web_api: over('wasm_web_api', (b) => { b.setImplementation = nothing; }),
+  report: over('report', (b) => {
+    for (const name of Object.keys(b)) {
+      if (name.startsWith('set')) b[name] = nothing;
+      if (name.startsWith('should')) b[name] = () => false;
+    }
+  }),
+  v8: over('v8', (b) => { b.setHeapSnapshotNearHeapLimit = nothing; }),
+  diagnostics_channel: over('diagnostics_channel', (b) => { b.linkNativeChannel = nothing; }),
+  worker: over('worker', (b) => {
+    b.getEnvMessagePort = nothing;
+    b.threadName = undefined;
+  }),
+  inspector: over('inspector', (b) => {
+    b.isEnabled = () => false;
+    b.console = undefined;
+  }),
+  async_context_frame: () => ({
+    getContinuationPreservedEmbedderData: host.async_context_frame.getContinuationPreservedEmbedderData,
+    setContinuationPreservedEmbedderData: host.async_context_frame.setContinuationPreservedEmbedderData,
+  }),
+};
+
+function defineLazy(target, id, key, enumerable) {
+  const define = (value) => Object.defineProperty(target, key, { __proto__: null, value, writable: true, enumerable, configurable: true });
+  const get = {
+    [key]() {
+      const value = tools.library.require(id)[key];
+      define(value);
+      return value;
+    },
+  }[key];
+  Object.defineProperty(get, 'name', { __proto__: null, value: key, configurable: true });
+  const set = {
+    [key](value) {
+      define(value);
+    },
+  }[key];
+  Object.defineProperty(target, key, { __proto__: null, enumerable, configurable: true, get, set });
+}

@@ -1,0 +1,147 @@
+// Makes Node's own library run in this context, over bindings of ours.
+//
+// The arguments: `host`, the natives of the engine by the name of their binding, and `kit`, what only this file and
+// the glue in bindings/ may use: compile(id, kind), text(id), privateSymbol(name), ready(callbacks).
+// Evaluates to nothing: what the engine has to call later is handed over by kit.ready.
+'use strict';
+
+const read = (id) => {
+  const text = kit.text(id);
+  return text === undefined ? undefined : JSON.parse(text);
+};
+const facts = read('table/tare');
+
+/** A binding's function that nobody has written yet: it says its name when it is called, not when it is loaded. */
+function missing(path) {
+  return function () {
+    const error = new Error(`${path} of the Node library has no counterpart in a guest`);
+    error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+    throw error;
+  };
+}
+
+function missingClass(path, methods) {
+  const made = missing(path);
+  for (const name of methods) made.prototype[name] = missing(`${path}.${name}`);
+  return made;
+}
+
+/** Makes a member of a binding out of what the table says of it. */
+function member(shape, path) {
+  switch (shape.t) {
+    case 'v': return shape.v;
+    case 'n': return Number(shape.v);
+    case 'b': return BigInt(shape.v);
+    case 's': return Symbol(shape.v);
+    case 'f': return missing(path);
+    case 'c': return missingClass(path, shape.v);
+    case 'a': return new globalThis[shape.k](shape.n);
+    case 'ab': return new ArrayBuffer(shape.n);
+    case 'map': return new Map(shape.v);
+    case 'l': return shape.v.map((one, i) => member(one, `${path}[${i}]`));
+    case 'o': {
+      const object = shape.p === 0 ? { __proto__: null } : {};
+      for (const name of Object.keys(shape.v)) object[name] = member(shape.v[name], `${path}.${name}`);
+      return object;
+    }
+    default: return undefined;
+  }
+}
+
+const made = { __proto__: null };
+
+/** The binding by the table, with the natives of that name in place of what is missing. */
+function plain(name) {
+  const table = read(`table/${name}`);
+  if (table === undefined) throw new Error(`No such binding: ${name}`);
+  const binding = {};
+  const natives = host[name];
+  for (const key of Object.keys(table)) {
+    binding[key] = natives !== undefined && natives[key] !== undefined ? natives[key] : member(table[key], `${name}.${key}`);
+  }
+  if (natives !== undefined) {
+    for (const key of Object.keys(natives)) binding[key] ??= natives[key];
+  }
+  return binding;
+}
+
+const small = kit.compile('tare/bindings/small', 'glue');
+const tools = {
+  host, kit, facts, plain, missing, read,
+  callbacks: { __proto__: null },
+  binding: getInternalBinding,
+  /** Set when the library is there: its require, internalBinding, process. */
+  library: { __proto__: null },
+};
+const makers = small(tools);
+
+function getInternalBinding(name) {
+  if (made[name] !== undefined) return made[name];
+  let make = makers[name];
+  if (make === undefined) {
+    const glue = kit.compile(`tare/bindings/${name}`, 'glue');
+    if (glue !== undefined) make = glue;
+  }
+  made[name] = make === undefined ? plain(name) : make(tools);
+  return made[name];
+}
+
+const { privateSymbols } = getInternalBinding('util');
+const symbols = getInternalBinding('symbols');
+const primordials = {};
+
+function perContext(id) {
+  const exports = {};
+  kit.compile(`internal/per_context/${id}`, 'per_context')(exports, primordials, privateSymbols, symbols);
+  return exports;
+}
+
+kit.compile('internal/per_context/primordials', 'per_context')({}, primordials, privateSymbols, symbols);
+tools.domException = perContext('domexception').DOMException;
+tools.emitMessage = perContext('messageport').emitMessage;
+
+/** The object `process`, as Node's C++ makes it: its prototype's constructor is called `process`. */
+function makeProcess() {
+  const constructor = { process() {} }.process;
+  const prototype = Object.create(Object.prototype, {
+    constructor: { value: constructor, writable: true, configurable: true },
+  });
+  const process = Object.create(Object.create(prototype, {
+    constructor: { value: constructor, writable: true, configurable: true },
+  }));
+  Object.defineProperty(process, privateSymbols.exit_info_private_symbol, { value: getInternalBinding('errors').exitInfo });
+  process.version = facts.version;
+  process.versions = { ...facts.versions };
+  process.arch = facts.arch;
+  process.platform = 'linux';
+  process.release = facts.release;
+  process.env = tools.environment;
+  process.title = 'node';
+  process.argv = ['node'];
+  process.execArgv = [];
+  process.execPath = '/usr/bin/node';
+  process.debugPort = 9229;
+  process.pid = 0;
+  process.ppid = 0;
+  return process;
+}
+
+tools.environment = kit.compile('tare/environment', 'glue')(tools);
+const process = makeProcess();
+tools.process = process;
+
+getInternalBinding('builtins').setInternalLoaders = (internalBinding, require) => {
+  tools.library.internalBinding = internalBinding;
+  tools.library.require = require;
+};
+kit.compile('internal/bootstrap/realm', 'realm')(process, missing('linked binding'), getInternalBinding, primordials);
+
+const { internalBinding, require } = tools.library;
+const run = (id) => kit.compile(id, 'main')(process, require, internalBinding, primordials);
+for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/is_main_thread',
+  'switches/does_own_process_state']) {
+  run(`internal/bootstrap/${id}`);
+}
+
+tools.run = run;
+kit.compile('tare/main', 'glue')(tools);

@@ -1,0 +1,72 @@
+// What the engine calls: `attach` makes the restored context the process that it is to be, `start` runs its program.
+'use strict';
+
+const { binding, callbacks, kit, library, process, run } = tools;
+const { require } = library;
+
+// Loaded now, so that they are in the snapshot: every process needs them, whatever its program is.
+require('internal/process/pre_execution');
+require('internal/process/execution');
+require('internal/console/global');
+require('internal/modules/cjs/loader');
+const options = binding('options').values;
+
+/** argv as the kernel has it: `node [options] [-e CODE | FILE] [arguments]`. Returns what is to be run. */
+function parse(argv) {
+  const rest = argv.slice(1);
+  const found = { file: undefined, arguments: [], execArgv: [] };
+  while (rest.length > 0 && rest[0].startsWith('-') && rest[0] !== '-') {
+    const flag = rest.shift();
+    found.execArgv.push(flag);
+    if (flag === '--') break;
+    if (flag === '-e' || flag === '--eval' || flag === '-p' || flag === '--print' || flag === '-pe') {
+      if (rest.length === 0) return { ...found, bad: `${flag} requires an argument` };
+      options['--eval'] = rest.shift();
+      found.execArgv.push(options['--eval']);
+      if (flag.includes('p')) options['--print'] = true;
+      found.eval = true;
+    } else if (flag.startsWith('--input-type=')) {
+      options['--input-type'] = flag.slice('--input-type='.length);
+    } else if (flag === '-v' || flag === '--version') {
+      found.version = true;
+    } else if (flag in options && typeof options[flag] === 'boolean') {
+      options[flag] = true;
+    } else if (flag.startsWith('--no-') && typeof options[`--${flag.slice(5)}`] === 'boolean') {
+      options[`--${flag.slice(5)}`] = false;
+    } else {
+      return { ...found, bad: `bad option: ${flag}` };
+    }
+  }
+  if (!found.eval) found.file = rest.shift();
+  found.arguments = rest;
+  return found;
+}
+
+callbacks.attach = (argv, environment, pid, ppid) => {
+  tools.setEnvironment(environment);
+  tools.parsed = parse(argv);
+  const { file, arguments: rest, execArgv } = tools.parsed;
+  tools.argv = [argv[0], ...(file === undefined ? [] : [file]), ...rest];
+  process.execArgv = tools.parsed.eval || execArgv.length > 0 ? execArgv : [];
+  process.pid = pid;
+  tools.ppid = ppid;
+};
+
+callbacks.start = () => {
+  const { parsed } = tools;
+  if (parsed.bad !== undefined) {
+    binding('process_methods')._rawDebug(`${tools.argv[0]}: ${parsed.bad}`);
+    process.reallyExit(9);
+  }
+  if (parsed.version) {
+    require('internal/console/global').log(process.version);
+  } else if (parsed.eval) {
+    run('internal/main/eval_string');
+  } else if (parsed.file !== undefined && parsed.file !== '-') {
+    run('internal/main/run_main_module');
+  } else {
+    run('internal/main/eval_stdin');
+  }
+};
+
+kit.ready(callbacks);

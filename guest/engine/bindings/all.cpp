@@ -1,0 +1,42 @@
+#include <array>
+
+#include "engine/isolate/native.hpp"
+
+namespace tare::engine {
+
+extern const Binding async_context_frame_binding;
+extern const Binding buffer_binding;
+extern const Binding cjs_lexer_binding;
+extern const Binding contextify_binding;
+extern const Binding errors_binding;
+extern const Binding loop_binding;
+extern const Binding module_wrap_binding;
+extern const Binding modules_binding;
+extern const Binding sys_binding;
+extern const Binding task_queue_binding;
+extern const Binding timers_binding;
+extern const Binding types_binding;
+extern const Binding uncaught_binding;
+extern const Binding util_binding;
+
+std::span<const Binding* const> all_bindings() {
+  static constexpr std::array bindings{
+      &async_context_frame_binding,
+      &buffer_binding,
+      &cjs_lexer_binding,
+      &contextify_binding,
+      &errors_binding,
+      &loop_binding,
+      &module_wrap_binding,
+      &modules_binding,
+      &sys_binding,
+      &task_queue_binding,
+      &timers_binding,
+      &types_binding,
+      &uncaught_binding,
+      &util_binding,
+  };
+  return bindings;
+}
+
+}  // namespace tare::engine

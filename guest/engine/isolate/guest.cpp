@@ -1,0 +1,90 @@
+#include "engine/isolate/guest.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "engine/isolate/native.hpp"
+
+namespace tare::engine {
+
+using v8::HandleScope;
+using v8::Local;
+using v8::Value;
+
+namespace {
+
+constexpr std::uint32_t guest_slot = 1;  // 0 is Node's habit
+
+Local<v8::Array> strings(v8::Isolate* isolate, const std::vector<std::string>& texts) {
+  std::vector<Local<Value>> values;
+  values.reserve(texts.size());
+  for (const std::string& text : texts) values.push_back(to_v8(isolate, text));
+  return v8::Array::New(isolate, values.data(), values.size());
+}
+
+Local<v8::Array> pairs(v8::Isolate* isolate, const kernel::Process::Environment& environment) {
+  std::vector<Local<Value>> values;
+  values.reserve(environment.size() * 2);
+  for (const auto& [name, value] : environment) {
+    values.push_back(to_v8(isolate, name));
+    values.push_back(to_v8(isolate, value));
+  }
+  return v8::Array::New(isolate, values.data(), values.size());
+}
+
+}  // namespace
+
+Guest* guest_of(v8::Isolate* isolate) {
+  return static_cast<Guest*>(isolate->GetData(guest_slot));
+}
+
+Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process)
+    : isolate_(isolate), realm_(realm), process_(std::move(process)), loop_(realm, process_->wait(), isolate.tasks()) {
+  realm_.isolate()->SetData(guest_slot, this);
+  process_->on_kill([isolate = realm_.isolate()](int) { isolate->TerminateExecution(); });
+}
+
+Guest::~Guest() {
+  process_->on_kill(nullptr);
+  realm_.isolate()->SetData(guest_slot, nullptr);
+}
+
+void Guest::exit(int code) {
+  if (!exit_code_) exit_code_ = code;
+  realm_.isolate()->TerminateExecution();
+}
+
+void Guest::attach() {
+  v8::Isolate* isolate = realm_.isolate();
+  std::array<Local<Value>, 4> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env()),
+                                        v8::Integer::New(isolate, process_->pid()),
+                                        v8::Integer::New(isolate, process_->ppid())};
+  (void)realm_.call_bare("attach", arguments);
+}
+
+kernel::Exit Guest::run() {
+  v8::Isolate* isolate = realm_.isolate();
+  const HandleScope scope(isolate);
+  const v8::Context::Scope inside(realm_.context());
+  attach();
+  (void)realm_.call("start");
+  spin();
+  int code = 0;
+  Local<Value> result;
+  if (!ending() && realm_.call_bare("exit").ToLocal(&result) && result->IsInt32()) code = result.As<v8::Int32>()->Value();
+  // Only the thread that waits knows of a kill; post_exit() puts its signal in place of this.
+  return kernel::Exit::with_code(exit_code_.value_or(code));
+}
+
+void Guest::spin() {
+  do {
+    while (loop_.alive() && !ending()) loop_.turn(Loop::Sleep::yes);
+    if (ending()) return;
+    isolate_.tasks().run_some();
+    const HandleScope scope(realm_.isolate());
+    (void)realm_.call("beforeExit");
+  } while (loop_.alive() && !ending());
+}
+
+}  // namespace tare::engine

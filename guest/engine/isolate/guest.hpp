@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <v8.h>
+
+#include "engine/isolate/isolate.hpp"
+#include "engine/isolate/loop.hpp"
+#include "engine/isolate/realm.hpp"
+#include "engine/kernel/process.hpp"
+
+namespace tare::engine {
+
+/// A process of a guest at work in its isolate. Lives on the guest's thread; natives reach it by guest_of().
+class Guest {
+ public:
+  /// `realm` is restored and idle, its isolate entered.
+  Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process);
+  ~Guest();
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+
+  /// Runs the program to its end and says how it ended.
+  kernel::Exit run();
+
+  /// process.reallyExit: nothing more of the program runs after the native that called this has returned.
+  void exit(int code);
+  bool ending() const { return exit_code_.has_value() || process_->kill_requested(); }
+
+  kernel::Process& process() { return *process_; }
+  const std::shared_ptr<kernel::Process>& shared_process() { return process_; }
+  Loop& loop() { return loop_; }
+  Realm& realm() { return realm_; }
+  IsolateOwner& isolate() { return isolate_; }
+
+ private:
+  void attach();
+  void spin();
+
+  IsolateOwner& isolate_;
+  Realm& realm_;
+  const std::shared_ptr<kernel::Process> process_;
+  Loop loop_;
+  std::optional<int> exit_code_;
+};
+
+/// The guest of this isolate; null while a snapshot is built or the isolate waits in the pool.
+Guest* guest_of(v8::Isolate* isolate);
+
+}  // namespace tare::engine

@@ -1,0 +1,54 @@
+#include "engine/isolate/isolate.hpp"
+
+#include <cstdlib>
+
+#include "engine/isolate/native.hpp"
+
+namespace tare::engine {
+
+Engine& engine() {
+  static Engine* const one = new Engine;  // never destroyed: guests that can't be stopped may still use it
+  return *one;
+}
+
+bool Buffers::take(std::size_t length) {
+  const std::uint64_t before = used_.fetch_add(length, std::memory_order_relaxed);
+  if (before + length <= most_.load(std::memory_order_relaxed)) return true;
+  used_.fetch_sub(length, std::memory_order_relaxed);
+  refused_.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+void* Buffers::Allocate(std::size_t length) {
+  return take(length) ? std::calloc(length == 0 ? 1 : length, 1) : nullptr;
+}
+
+void* Buffers::AllocateUninitialized(std::size_t length) {
+  return take(length) ? std::malloc(length == 0 ? 1 : length) : nullptr;
+}
+
+void Buffers::Free(void* data, std::size_t length) {
+  used_.fetch_sub(length, std::memory_order_relaxed);
+  std::free(data);
+}
+
+IsolateOwner::IsolateOwner(Origin origin, Limits limits)
+    : buffers_(std::make_unique<Buffers>(limits.array_buffer_bytes)) {
+  v8::Isolate::CreateParams params;
+  params.array_buffer_allocator = buffers_.get();
+  params.external_references = engine().references.data();
+  if (origin == Origin::snapshot) params.snapshot_blob = &engine().snapshot;
+  params.constraints.ConfigureDefaultsFromHeapSize(0, limits.heap_bytes);
+  isolate_ = v8::Isolate::Allocate();
+  engine().platform->RegisterIsolate(isolate_, &delegate_);
+  v8::Isolate::Initialize(isolate_, params);
+  isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
+}
+
+IsolateOwner::~IsolateOwner() {
+  delegate_.tasks().clear();
+  isolate_->Dispose();
+  engine().platform->UnregisterIsolate(isolate_);
+}
+
+}  // namespace tare::engine

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <v8.h>
+
+#include "engine/isolate/pack.hpp"
+#include "engine/isolate/platform.hpp"
+
+namespace tare::engine {
+
+/// What every isolate of the process is made of. Immutable once isolates exist; lives until the process ends.
+struct Engine {
+  node::MultiIsolatePlatform* platform = nullptr;
+  std::unique_ptr<Pack> pack;
+  std::vector<std::intptr_t> references;
+  v8::StartupData snapshot{nullptr, 0};
+};
+
+/// The one of this process. Set up before the first isolate.
+Engine& engine();
+
+/// ArrayBuffers of one guest, up to a budget: beyond it V8 throws a RangeError in the guest.
+class Buffers final : public v8::ArrayBuffer::Allocator {
+ public:
+  explicit Buffers(std::uint64_t most) : most_(most) {}
+  void* Allocate(std::size_t length) override;
+  void* AllocateUninitialized(std::size_t length) override;
+  void Free(void* data, std::size_t length) override;
+  void set_most(std::uint64_t most) { most_ = most; }
+  std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  bool refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  bool take(std::size_t length);
+
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> most_;
+  std::atomic<bool> refused_{false};
+};
+
+enum class Origin : std::uint8_t { snapshot, nothing };
+
+/// An isolate that Node's platform knows. Made, entered and disposed of on one thread.
+class IsolateOwner {
+ public:
+  struct Limits {
+    std::uint64_t heap_bytes;
+    std::uint64_t array_buffer_bytes;
+  };
+  IsolateOwner(Origin origin, Limits limits);
+  ~IsolateOwner();
+  IsolateOwner(const IsolateOwner&) = delete;
+  IsolateOwner& operator=(const IsolateOwner&) = delete;
+
+  v8::Isolate* get() const { return isolate_; }
+  ForegroundTasks& tasks() { return delegate_.tasks(); }
+  Buffers& buffers() { return *buffers_; }
+
+ private:
+  std::unique_ptr<Buffers> buffers_;
+  Delegate delegate_;
+  v8::Isolate* isolate_ = nullptr;
+};
+
+/// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. Throws
+/// Error(failed) with what the code threw. On a thread of its own with a large stack.
+std::string build_snapshot();
+
+}  // namespace tare::engine

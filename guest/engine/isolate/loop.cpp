@@ -1,0 +1,225 @@
+#include "engine/isolate/loop.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include <poll.h>
+
+#include "engine/isolate/guest.hpp"
+#include "engine/isolate/native.hpp"
+
+namespace tare::engine {
+
+using kernel::Description;
+using v8::HandleScope;
+using v8::Local;
+using v8::Value;
+
+namespace {
+
+bool ready_now(const Description& description, Description::Direction direction) {
+  return direction == Description::Direction::read ? description.readable() : description.writable();
+}
+
+bool ending(v8::Isolate* isolate) {
+  const Guest* guest = guest_of(isolate);
+  return guest == nullptr || guest->ending();
+}
+
+}  // namespace
+
+void Loop::Port::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    work_.push_back(std::move(work));
+  }
+  wait_->wake();
+}
+
+std::vector<std::function<void()>> Loop::Port::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(work_, {});
+}
+
+void Loop::Port::close() {
+  std::vector<std::function<void()>> dropped;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(work_);
+}
+
+Loop::Loop(Realm& realm, std::shared_ptr<kernel::Wait> wait, ForegroundTasks& tasks)
+    : realm_(realm),
+      wait_(std::move(wait)),
+      tasks_(tasks),
+      port_(std::make_shared<Port>(wait_)),
+      start_(std::chrono::steady_clock::now()),
+      immediate_info_(realm.shared<std::uint32_t>("immediateInfo")) {
+  tasks_.set_wake([wait = wait_] { wait->wake(); });
+}
+
+Loop::~Loop() {
+  tasks_.set_wake(nullptr);
+  port_->close();
+  for (auto& [id, watch] : watches_) watch.description->unwatch(wait_, watch.direction);
+}
+
+bool Loop::alive() const {
+  if (requests_ > 0 || pending_ || (timer_at_ms_ && timer_counted_)) return true;
+  if (immediate_counted_ && immediate_info_[1] > 0) return true;
+  return std::ranges::any_of(watches_, [](const auto& one) { return one.second.counted; });
+}
+
+Loop::WatchId Loop::watch(std::shared_ptr<Description> description, Description::Direction direction,
+                          Local<v8::Function> ready) {
+  const WatchId id = next_watch_++;
+  description->watch(wait_, direction);
+  watches_.emplace(id, Watch{std::move(description), direction, {realm_.isolate(), ready}});
+  return id;
+}
+
+void Loop::unwatch(WatchId id) {
+  const auto found = watches_.find(id);
+  if (found == watches_.end()) return;
+  found->second.description->unwatch(wait_, found->second.direction);
+  watches_.erase(found);
+}
+
+void Loop::set_counted(WatchId id, bool counted) {
+  const auto found = watches_.find(id);
+  if (found != watches_.end()) found->second.counted = counted;
+}
+
+void Loop::update_now() {
+  now_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
+}
+
+std::int64_t Loop::now_ms() const {
+  return now_ms_;
+}
+
+void Loop::schedule_timer(std::int64_t ms) {
+  timer_at_ms_ = now_ms_ + std::max<std::int64_t>(ms, 1);
+}
+
+void Loop::turn(Sleep sleep_allowed) {
+  const kernel::Wait::Ticket ticket = wait_->ticket();
+  update_now();
+  run_timers();
+  const auto poll_once = [&] {
+    tasks_.run_some();
+    bool did = run_posted();
+    did = run_watches() || did;
+    return run_pending() || did;
+  };
+  const bool did = poll_once();
+  const bool immediates = immediate_info_[0] > 0 || immediate_info_[2] > 0;
+  if (!did && !immediates && sleep_allowed == Sleep::yes && alive() && !ending(realm_.isolate())) {
+    sleep(ticket);
+    update_now();
+    poll_once();
+  }
+  run_immediates();
+}
+
+bool Loop::run_timers() {
+  if (!timer_at_ms_ || *timer_at_ms_ > now_ms_ || ending(realm_.isolate())) return false;
+  timer_at_ms_.reset();
+  const HandleScope scope(realm_.isolate());
+  std::array<Local<Value>, 1> now{v8::Number::New(realm_.isolate(), static_cast<double>(now_ms_))};
+  Local<Value> next;
+  // When a timer throws and somebody handles that, the others of its list still have to run.
+  while (!realm_.call("processTimers", now).ToLocal(&next)) {
+    if (ending(realm_.isolate())) return true;
+  }
+  const auto expiry = static_cast<std::int64_t>(next.As<v8::Number>()->Value());
+  if (expiry != 0) {
+    update_now();
+    schedule_timer(std::abs(expiry) - now_ms_);
+    timer_counted_ = expiry > 0;
+  }
+  return true;
+}
+
+bool Loop::run_posted() {
+  const std::vector<std::function<void()>> work = port_->take();
+  for (const std::function<void()>& one : work) {
+    if (ending(realm_.isolate())) break;
+    const HandleScope scope(realm_.isolate());
+    one();
+  }
+  return !work.empty();
+}
+
+bool Loop::run_watches() {
+  std::vector<WatchId> ready;
+  for (const auto& [id, watch] : watches_) {
+    if (ready_now(*watch.description, watch.direction)) ready.push_back(id);
+  }
+  for (const WatchId id : ready) {
+    const auto found = watches_.find(id);  // an earlier one may have stopped it
+    if (found == watches_.end() || ending(realm_.isolate())) continue;
+    const HandleScope scope(realm_.isolate());
+    (void)realm_.call(found->second.ready.Get(realm_.isolate()));
+  }
+  return !ready.empty();
+}
+
+bool Loop::run_pending() {
+  if (!std::exchange(pending_, false) || ending(realm_.isolate())) return false;
+  const HandleScope scope(realm_.isolate());
+  // False: all that was there when the turn began has been delivered. Nothing: one of them threw.
+  for (;;) {
+    Local<Value> more;
+    const bool returned = realm_.call("drain").ToLocal(&more);
+    if (ending(realm_.isolate()) || (returned && !more->IsTrue())) return true;
+  }
+}
+
+void Loop::run_immediates() {
+  if ((immediate_info_[0] == 0 && immediate_info_[2] == 0) || ending(realm_.isolate())) return;
+  do {
+    const HandleScope scope(realm_.isolate());
+    (void)realm_.call("processImmediate");
+  } while (immediate_info_[2] != 0 && !ending(realm_.isolate()));
+  if (immediate_info_[1] == 0) immediate_counted_ = false;
+}
+
+std::optional<Instant> Loop::deadline() const {
+  std::optional<Instant> until = tasks_.next();
+  if (timer_at_ms_) {
+    const Instant timer = start_ + std::chrono::milliseconds(*timer_at_ms_);
+    if (!until || timer < *until) until = timer;
+  }
+  return until;
+}
+
+void Loop::sleep(kernel::Wait::Ticket ticket) {
+  std::vector<pollfd> fds;
+  for (const auto& [id, watch] : watches_) {
+    const std::optional<int> fd = watch.description->host_fd();
+    if (fd) fds.push_back({*fd, static_cast<short>(watch.direction == Description::Direction::read ? POLLIN : POLLOUT), 0});
+  }
+  const std::optional<Instant> until = deadline();
+  if (fds.empty()) {
+    (void)(until ? wait_->block_until(ticket, *until) : wait_->block(ticket));
+    return;
+  }
+  const auto event = wait_->event_fd();
+  if (!event.ok()) return;  // no descriptor left: this turn does not sleep
+  fds.push_back({*event, POLLIN, 0});
+  if (wait_->ticket() != ticket || wait_->interrupted()) return;
+  timespec timeout{};
+  if (until) {
+    const auto left = std::max(Instant::duration::zero(), *until - std::chrono::steady_clock::now());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    timeout = {seconds.count(), std::chrono::duration_cast<std::chrono::nanoseconds>(left - seconds).count()};
+  }
+  ::ppoll(fds.data(), fds.size(), until ? &timeout : nullptr, nullptr);
+  wait_->drain_event_fd();
+}
+
+}  // namespace tare::engine

@@ -1,0 +1,64 @@
+#include "engine/isolate/pack.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/error.hpp"
+#include "base/fd.hpp"
+
+namespace tare::engine {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw Error(ErrorCode::input, fmt::format("cannot use the guest library {}", path.string()), why);
+}
+
+std::string_view map_file(const std::filesystem::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts{};
+  if (!fd || ::fstat(fd.get(), &facts) != 0) refuse(path, std::strerror(errno));
+  if (facts.st_size == 0) refuse(path, "it is empty");
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  // Private and never unmapped: strings of every isolate point into it.
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (memory == MAP_FAILED) refuse(path, std::strerror(errno));
+  return {static_cast<const char*>(memory), size};
+}
+
+}  // namespace
+
+Pack::Pack(const std::filesystem::path& path) {
+  const std::string_view bytes = map_file(path);
+  constexpr std::string_view magic = "TAREPACK";
+  std::size_t at = magic.size();
+  const auto number = [&] {
+    std::uint32_t value = 0;
+    if (at + sizeof value > bytes.size()) refuse(path, "it is cut short");
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    at += sizeof value;
+    return std::size_t{value};
+  };
+  if (!bytes.starts_with(magic)) refuse(path, "it is not one");
+  for (std::size_t left = number(); left > 0; --left) {
+    const std::size_t offset = number();
+    const std::size_t size = number();
+    const std::size_t name = number();
+    if (at + name > bytes.size() || offset + size > bytes.size()) refuse(path, "it is cut short");
+    const PackText& text = texts_.emplace_back(bytes.substr(at, name), bytes.substr(offset, size));
+    by_id_.emplace(text.id(), &text);
+    at += name;
+  }
+}
+
+const PackText* Pack::find(std::string_view id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+}  // namespace tare::engine

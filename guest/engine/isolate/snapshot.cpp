@@ -1,0 +1,91 @@
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include "base/error.hpp"
+#include "engine/isolate/compile.hpp"
+#include "engine/isolate/isolate.hpp"
+#include "engine/isolate/native.hpp"
+#include "engine/isolate/realm.hpp"
+
+namespace tare::engine {
+namespace {
+
+using v8::Local;
+using v8::Value;
+
+std::string describe(v8::Isolate* isolate, Local<v8::Context> context, const v8::TryCatch& caught) {
+  Local<Value> stack;
+  if (caught.StackTrace(context).ToLocal(&stack) && stack->IsString()) return to_string(isolate, stack);
+  return to_string(isolate, caught.Exception());
+}
+
+/// Runs tare/boot, which hands its callbacks to kit.ready; they are the one datum of the context.
+void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
+  const v8::HandleScope scope(isolate);
+  const Local<v8::Context> context = v8::Context::New(isolate);
+  const v8::Context::Scope inside(context);
+  const v8::TryCatch caught(isolate);
+  const PackText* text = engine().pack->find("tare/boot");
+  if (text == nullptr) throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
+  const Local<v8::Object> kit = make_kit(isolate, context);
+  Local<v8::Function> function;
+  Local<Value> arguments[] = {make_host(isolate, context), kit};
+  Local<Value> callbacks;
+  const bool ran = compile_text(context, *text, "boot").ToLocal(&function) &&
+                   !function->Call(context, v8::Undefined(isolate), 2, arguments).IsEmpty() &&
+                   kit->Get(context, key(isolate, "callbacks")).ToLocal(&callbacks) && callbacks->IsObject();
+  if (!ran) {
+    throw Error(ErrorCode::failed, "cannot make the guest's snapshot",
+                caught.HasCaught() ? describe(isolate, context, caught) : "its boot code made no callbacks");
+  }
+  isolate->PerformMicrotaskCheckpoint();
+  creator.AddData(context, callbacks.As<v8::Object>());
+  creator.SetDefaultContext(context);
+}
+
+std::string build() {
+  constexpr std::uint64_t plenty = std::uint64_t{512} << 20;
+  Buffers buffers(plenty);
+  Delegate delegate;
+  v8::Isolate* isolate = v8::Isolate::Allocate();
+  engine().platform->RegisterIsolate(isolate, &delegate);
+  std::string blob;
+  {
+    v8::Isolate::CreateParams params;
+    params.external_references = engine().references.data();
+    params.array_buffer_allocator = &buffers;
+    v8::SnapshotCreator creator(isolate, params);
+    isolate->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
+    boot(creator, isolate);
+    const v8::StartupData data = creator.CreateBlob(v8::SnapshotCreator::FunctionCodeHandling::kKeep);
+    blob.assign(data.data, static_cast<std::size_t>(data.raw_size));
+    delete[] data.data;
+  }
+  delegate.tasks().clear();
+  isolate->Dispose();
+  engine().platform->UnregisterIsolate(isolate);
+  return blob;
+}
+
+}  // namespace
+
+std::string build_snapshot() {
+  std::string blob;
+  std::optional<Error> failure;
+  std::thread thread([&] {
+    try {
+      blob = build();
+    } catch (const Error& error) {
+      failure = error;
+    }
+  });
+  thread.join();
+  if (failure) throw Error(*failure);
+  return blob;
+}
+
+}  // namespace tare::engine

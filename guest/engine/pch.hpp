@@ -1,0 +1,14 @@
+// The headers that nearly every file of the engine includes; each file still names its own.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <node.h>
+#include <v8.h>
