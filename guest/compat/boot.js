@@ -73,6 +73,7 @@ const tools = {
   /** Set when the library is there: its require, internalBinding, process. */
   library: { __proto__: null },
 };
+kit.compile('tare/queue', 'glue')(tools);
 const makers = small(tools);
 
 function getInternalBinding(name) {

@@ -69,4 +69,21 @@ callbacks.start = () => {
   }
 };
 
+callbacks.fatalException = (error, fromPromise) => process._fatalException(error, fromPromise);
+
+callbacks.inspect = (value) => require('internal/util/inspect').inspect(value);
+
+callbacks.beforeExit = () => {
+  process.emit('beforeExit', process.exitCode || 0);
+};
+
+/** The program has come to its end: its exit code. */
+callbacks.exit = () => {
+  if (!process._exiting) {
+    process._exiting = true;
+    process.emit('exit', process.exitCode || 0);
+  }
+  return process.exitCode || 0;
+};
+
 kit.ready(callbacks);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -103,6 +104,12 @@ std::vector<Part> isolate(const Request& request) {
   parts.push_back(part("noNewPrivs", std::move(why)));
   parts.push_back(part("landlock", restrict_files(request)));
   return parts;
+}
+
+Part probe_seccomp() {
+  const __u32 action = SECCOMP_RET_ERRNO;
+  const bool there = ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+  return {"seccomp", there, there ? std::string() : failure("seccomp")};
 }
 
 std::string to_json(const std::vector<Part>& parts) {

@@ -26,6 +26,9 @@ struct Part {
 /// Applies all of it to this process, for good. No other thread may run.
 std::vector<Part> isolate(const Request& request);
 
+/// Whether the kernel has what the engine's own filter of system calls needs.
+Part probe_seccomp();
+
 /// {"userNamespace":true,"landlock":"why not",…}
 std::string to_json(const std::vector<Part>& parts);
 

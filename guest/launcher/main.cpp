@@ -72,7 +72,10 @@ Arguments parse(char** argv) {
 int main(int, char** argv) {
   const Arguments arguments = parse(argv);
   if (!arguments.error.empty()) return complain(arguments.error);
-  const std::string active = to_json(isolate(arguments.request));
+  std::vector<tare::launcher::Part> parts = isolate(arguments.request);
+  // The engine installs it by itself, on all of its threads.
+  if (arguments.probe) parts.push_back(tare::launcher::probe_seccomp());
+  const std::string active = to_json(parts);
   if (arguments.probe) {
     std::fputs((active + "\n").c_str(), stderr);
     return 0;

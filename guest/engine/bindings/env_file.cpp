@@ -34,7 +34,8 @@ std::string with_line_breaks(std::string_view text) {
 /// The value at the start of `text`, which loses it and the rest of its last line.
 std::string take_value(std::string_view& text) {
   const char quote = text.front();
-  if (quote == '"' || quote == '\'' || quote == '`') {
+  const bool quoted = quote == '"' || quote == '\'' || quote == '`';
+  if (quoted) {
     if (const std::size_t end = text.find(quote, 1); end != std::string_view::npos) {
       const std::string_view inner = text.substr(1, end - 1);
       text.remove_prefix(end + 1);
@@ -42,18 +43,18 @@ std::string take_value(std::string_view& text) {
       return quote == '"' ? with_line_breaks(inner) : std::string(inner);
     }
   }
-  std::string_view line = text.substr(0, text.find('\n'));
+  const std::string_view line = text.substr(0, text.find('\n'));
   skip_line(text);
-  return std::string(trim(line.substr(0, line.find('#'))));
+  return std::string(trim(quoted ? line : line.substr(0, line.find('#'))));
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> parse_env(std::string_view given) {
+std::map<std::string, std::string> parse_env(std::string_view given) {
   std::string lines(given);
   std::erase(lines, '\r');
   std::string_view text = trim(lines);
-  std::vector<std::pair<std::string, std::string>> found;
+  std::map<std::string, std::string> found;
   while (!text.empty()) {
     if (text.front() == '\n' || text.front() == '#') {
       skip_line(text);
@@ -69,13 +70,13 @@ std::vector<std::pair<std::string, std::string>> parse_env(std::string_view give
     text.remove_prefix(equals + 1);
     if (name.starts_with("export ")) name = trim(name.substr(7));
     if (text.empty() || text.front() == '\n') {
-      if (!name.empty()) found.emplace_back(name, "");
+      found[std::string(name)] = "";
       skip_line(text);
       continue;
     }
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(space)));
     const std::string value = text.empty() ? std::string() : take_value(text);
-    if (!name.empty()) found.emplace_back(name, value);
+    if (!name.empty()) found[std::string(name)] = value;
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(space)));
   }
   return found;

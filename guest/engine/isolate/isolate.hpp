@@ -67,8 +67,8 @@ class IsolateOwner {
   v8::Isolate* isolate_ = nullptr;
 };
 
-/// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. Throws
-/// Error(failed) with what the code threw. On a thread of its own with a large stack.
+/// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. If the code throws,
+/// says what on stderr and ends the process: V8 can't take a snapshot back that was begun.
 std::string build_snapshot();
 
 }  // namespace tare::engine

@@ -171,7 +171,8 @@ bool Loop::run_watches() {
 bool Loop::run_pending() {
   if (!std::exchange(pending_, false) || ending(realm_.isolate())) return false;
   const HandleScope scope(realm_.isolate());
-  // False: all that was there when the turn began has been delivered. Nothing: one of them threw.
+  // One after another, each with its ticks behind it. Nothing comes back when one of them threw: on with the
+  // others, if somebody handled that. What they enqueue is for the next turn.
   for (;;) {
     Local<Value> more;
     const bool returned = realm_.call("drain").ToLocal(&more);

@@ -1,9 +1,9 @@
-#include <optional>
+#include <cstdio>
 #include <string>
 #include <thread>
 
 #include <fmt/format.h>
-#include <pthread.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "engine/isolate/compile.hpp"
@@ -60,7 +60,14 @@ std::string build() {
     params.array_buffer_allocator = &buffers;
     v8::SnapshotCreator creator(isolate, params);
     isolate->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
-    boot(creator, isolate);
+    try {
+      boot(creator, isolate);
+    } catch (const Error& error) {
+      // A creator can't be destroyed without its blob: the process, which has nothing else to do, ends here.
+      fmt::print(stderr, "{}\n", error.line());
+      std::fflush(stderr);
+      ::_exit(error.exit_code());
+    }
     const v8::StartupData data = creator.CreateBlob(v8::SnapshotCreator::FunctionCodeHandling::kKeep);
     blob.assign(data.data, static_cast<std::size_t>(data.raw_size));
     delete[] data.data;
@@ -75,16 +82,7 @@ std::string build() {
 
 std::string build_snapshot() {
   std::string blob;
-  std::optional<Error> failure;
-  std::thread thread([&] {
-    try {
-      blob = build();
-    } catch (const Error& error) {
-      failure = error;
-    }
-  });
-  thread.join();
-  if (failure) throw Error(*failure);
+  std::thread([&] { blob = build(); }).join();
   return blob;
 }
 

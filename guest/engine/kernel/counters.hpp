@@ -27,6 +27,8 @@ class Counters {
   /// Bytes that went into and came out of pipes.
   std::atomic<std::uint64_t> pipe_bytes_written{0};
   std::atomic<std::uint64_t> pipe_bytes_read{0};
+  /// Pipes that exist now.
+  std::atomic<std::uint64_t> pipes_open{0};
   /// Bytes written to and read from files.
   std::atomic<std::uint64_t> file_bytes_written{0};
   std::atomic<std::uint64_t> file_bytes_read{0};

@@ -15,7 +15,15 @@ namespace {
 /// The ring between the two ends. Wakers are called after the lock is gone.
 class Pipe {
  public:
-  explicit Pipe(std::shared_ptr<Counters> counters) : counters_(std::move(counters)) {}
+  explicit Pipe(std::shared_ptr<Counters> counters)
+      : counters_(std::move(counters)),
+        capacity_(counters_ && counters_->pipes_open.fetch_add(1) >= kFullPipes ? kPipeAtomic
+                                                                                : kPipeCapacity) {}
+  ~Pipe() {
+    if (counters_) counters_->pipes_open.fetch_sub(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
 
   Result<std::size_t> read(std::span<std::byte> into) {
     Watchers::List woken;
@@ -95,32 +103,33 @@ class Pipe {
   }
 
  private:
-  std::size_t room() const { return kPipeCapacity - size_; }
+  std::size_t room() const { return capacity_ - size_; }
   Watchers& watchers(Description::Direction direction) {
     return direction == Description::Direction::read ? readers_ : writers_;
   }
 
   void copy_in(std::span<const std::byte> bytes) {
     if (!ring_) {
-      ring_ = std::make_unique_for_overwrite<std::byte[]>(kPipeCapacity);
+      ring_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
       head_ = 0;
     }
-    const std::size_t at = (head_ + size_) % kPipeCapacity;
-    const std::size_t first = std::min(bytes.size(), kPipeCapacity - at);
+    const std::size_t at = (head_ + size_) % capacity_;
+    const std::size_t first = std::min(bytes.size(), capacity_ - at);
     std::memcpy(ring_.get() + at, bytes.data(), first);
     std::memcpy(ring_.get(), bytes.data() + first, bytes.size() - first);
     size_ += bytes.size();
   }
   void copy_out(std::span<std::byte> into) {
-    const std::size_t first = std::min(into.size(), kPipeCapacity - head_);
+    const std::size_t first = std::min(into.size(), capacity_ - head_);
     std::memcpy(into.data(), ring_.get() + head_, first);
     std::memcpy(into.data() + first, ring_.get(), into.size() - first);
-    head_ = (head_ + into.size()) % kPipeCapacity;
+    head_ = (head_ + into.size()) % capacity_;
     size_ -= into.size();
     if (size_ == 0) ring_.reset();
   }
 
   const std::shared_ptr<Counters> counters_;
+  const std::size_t capacity_;
   mutable std::mutex mutex_;
   std::unique_ptr<std::byte[]> ring_;
   std::size_t head_ = 0;

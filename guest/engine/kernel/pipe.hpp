@@ -9,6 +9,9 @@ namespace tare::kernel {
 
 /// Bytes that a pipe holds at most.
 inline constexpr std::size_t kPipeCapacity = 64 << 10;
+/// Once a Vm has so many pipes, further ones hold kPipeAtomic bytes each: a guest must not fill the engine's
+/// memory with pipes that nobody reads (as Linux bounds the pipe pages of a user).
+inline constexpr std::size_t kFullPipes = 256;
 /// Writes of up to so many bytes go in whole or not at all (PIPE_BUF).
 inline constexpr std::size_t kPipeAtomic = 4096;
 

@@ -134,6 +134,20 @@ TEST(Pipe, loses_no_byte_between_threads_and_counts_them) {
   EXPECT_EQ(counters->pipe_bytes_read, at);
 }
 
+TEST(Pipe, many_pipes_hold_less_each) {
+  const auto counters = std::make_shared<Counters>();
+  std::vector<PipeEnds> pipes;
+  for (std::size_t i = 0; i < kFullPipes; ++i) pipes.push_back(make_pipe(counters));
+  EXPECT_EQ(*pipes.back().writer->write(bytes(std::string(100'000, 'x'))), kPipeCapacity);
+  const auto small = make_pipe(counters);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(*small.writer->write(bytes(std::string(100'000, 'y'))), kPipeAtomic);
+    EXPECT_EQ(read_some(*small.reader), std::string(kPipeAtomic, 'y'));
+  }
+  pipes.clear();
+  EXPECT_EQ(counters->pipes_open, 1u);
+}
+
 TEST(Pipe, closed_while_being_read_is_the_end) {
   auto ends = make_pipe(nullptr);
   std::thread closer([out = std::move(ends.writer)]() mutable { out.reset(); });

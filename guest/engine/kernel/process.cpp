@@ -41,6 +41,7 @@ Process::Process(Start start)
       program_(start.program),
       argv_(std::move(start.argv)),
       started_(vm_->clock().now()),
+      run_time_(start.run_time ? start.run_time : vm_->limits().run_time),
       env_(std::move(start.env)),
       cwd_(std::move(start.cwd)),
       umask_(start.umask),

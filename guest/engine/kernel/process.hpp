@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -57,6 +58,8 @@ class Process : public std::enable_shared_from_this<Process> {
   Program program() const { return program_; }
   const std::vector<std::string>& argv() const { return argv_; }
   Instant started() const { return started_; }
+  /// How long it may run, if that is limited. Enforced by who runs it.
+  std::optional<std::chrono::milliseconds> run_time() const { return run_time_; }
 
   /// Own thread.
   Environment& env() { return env_; }
@@ -123,6 +126,7 @@ class Process : public std::enable_shared_from_this<Process> {
   const Program program_;
   const std::vector<std::string> argv_;
   const Instant started_;
+  const std::optional<std::chrono::milliseconds> run_time_;
   Environment env_;
   std::string cwd_;
   std::uint32_t umask_ = 022;
@@ -159,6 +163,7 @@ struct Process::Start {
   Environment env;
   std::string cwd;
   std::uint32_t umask;
+  std::optional<std::chrono::milliseconds> run_time;
   ExitCallback on_exit;
 };
 

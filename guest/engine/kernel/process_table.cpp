@@ -102,6 +102,7 @@ Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Proc
                               .env = std::move(request.env),
                               .cwd = std::move(cwd),
                               .umask = origin.umask,
+                              .run_time = request.run_time,
                               .on_exit = std::move(request.on_exit)});
   if (!made.ok()) return made;
   for (std::size_t i = 0; i < descriptions->size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -46,6 +47,8 @@ struct SpawnRequest {
   /// The parent's when empty ("/" for the engine).
   std::string cwd;
   std::vector<StdioEntry> stdio;
+  /// From its start to its end; the Vm's limit when absent.
+  std::optional<std::chrono::milliseconds> run_time;
   /// Called on the child's last thread when it has ended, without any lock, after its descriptors were
   /// closed. It must own what it touches: the parent may be gone by then.
   Process::ExitCallback on_exit;
@@ -66,10 +69,10 @@ class ProcessTable {
   ProcessTable(Vm& vm, std::shared_ptr<Runner> runner);
   ~ProcessTable();
 
-  /// Makes a process and starts it. `parent` is null for the engine. In this order: EACCES (permission),
-  /// EPERM (the Vm is being disposed), E2BIG (arguments and environment over 2 MiB, or one over 128 KiB),
-  /// EINVAL (no argv, NUL), EBADF (an inherited descriptor), ENOENT/ENOTDIR (cwd), ENOENT/EACCES/ENOEXEC
-  /// (program), EAGAIN (limit).
+  /// Makes a process and starts it. Called on the thread of `parent`, which is null for the engine. In this
+  /// order: EACCES (permission), EPERM (the Vm is being disposed), E2BIG (arguments and environment over 2
+  /// MiB, or one over 128 KiB), EINVAL (no argv, NUL), EBADF (an inherited descriptor), ENOENT/ENOTDIR (cwd),
+  /// ENOENT/EACCES/ENOEXEC (program), EAGAIN (limit).
   Result<std::shared_ptr<Process>> create(const std::shared_ptr<Process>& parent, SpawnRequest request);
 
   enum class Block { no, yes };

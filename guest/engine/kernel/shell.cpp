@@ -57,6 +57,7 @@ class Runtime {
   void run_inside(Stage& stage, State& state);
   void assign(const Command& command);
   std::optional<Exit> run_as_last(const Pipeline& pipeline);
+  void report(const Exit& exit);
   Exit stand_in_for(const std::shared_ptr<Process>& child);
   static int status_of(const Exit& exit) { return exit.signal ? 128 + *exit.signal : exit.code.value_or(0); }
 
@@ -253,8 +254,16 @@ void Runtime::run_pipeline(const Pipeline& pipeline) {
         process_->vm()->processes().wait(*process_, stage.child->pid(), ProcessTable::Block::yes);
     if (!reaped.ok()) return;  // killed
     stage.status = status_of((*reaped)->exit);
+    if (&stage == &stages.back()) report((*reaped)->exit);
   }
   state_.status = stages.back().status.value_or(0);
+}
+
+// "Killed" and the like, as a shell tells it of what it waited for.
+void Runtime::report(const Exit& exit) {
+  if (!exit.signal || *exit.signal == SIGINT || *exit.signal == SIGPIPE) return;
+  const char* name = ::sigdescr_np(*exit.signal);
+  write_text(*process_, streams_[2], fmt::format("{}\n", name == nullptr ? "Unknown signal" : name));
 }
 
 // What a shell does last it does by exec: the command takes its place, and gets its signals. Here the shell

@@ -28,6 +28,17 @@ std::optional<char> escape(char letter) {
   return kCharacters[at];
 }
 
+/// The first up to three octal digits of `text`.
+std::string_view octal_digits(std::string_view text) {
+  text = text.substr(0, 3);
+  return text.substr(0, std::min(text.find_first_not_of("01234567"), text.size()));
+}
+char character_of(std::string_view octal) {
+  unsigned value = 0;
+  for (const char digit : octal) value = value * 8 + static_cast<unsigned>(digit - '0');
+  return static_cast<char>(value);
+}
+
 // As Debian's sh: -n, and backslash escapes always.
 int run_echo(const BuiltinCall& call) {
   std::string line;
@@ -42,6 +53,10 @@ int run_echo(const BuiltinCall& call) {
       const bool escaped = argument[at] == '\\' && at + 1 < argument.size();
       if (escaped && argument[at + 1] == 'c') {
         cut = true;
+      } else if (escaped && argument[at + 1] == '0') {
+        const auto digits = octal_digits(std::string_view(argument).substr(at + 2));
+        line += character_of(digits);
+        at += 1 + digits.size();
       } else if (const auto character = escaped ? escape(argument[at + 1]) : std::nullopt) {
         line += *character;
         ++at;
@@ -98,6 +113,7 @@ int run_export(const BuiltinCall& call) {
     if (!is_name(name)) {
       complain(call.process, call.state, call.streams, call.line,
                fmt::format("export: {}: bad variable name", argument));
+      call.state.flow = State::Flow::exit;
       return 2;
     }
     // As in sh, only what has a value becomes part of the environment.

@@ -149,6 +149,8 @@ TEST_F(Shell, has_its_builtins) {
   EXPECT_EQ(out("cd /usr && node env PWD"), "unset\n");
   EXPECT_EQ(out("echo -n a; echo 'b\\tc\\n'; echo a  b"), "ab\tc\n\na b\n");
   EXPECT_EQ(run("cd /none").err, "sh: 1: cd: can't cd to /none\n");
+  EXPECT_EQ(out("echo 'c\\0101' 'x\\cy' z"), "cA x");
+  EXPECT_EQ(code("export 1a; true"), 2);
   EXPECT_EQ(code("exit 300"), 44);
   EXPECT_EQ(code("exit x"), 2);
 }
@@ -238,6 +240,17 @@ TEST_F(Shell, killed_while_it_waits_returns_at_once) {
   EXPECT_EQ(vm->processes().kill_tree(shell->pid(), "tree"), 2u);
   EXPECT_TRUE(vm->processes().wait_until_empty(soon()));
   EXPECT_EQ(seen, Exit::by_signal(SIGKILL, "tree"));
+}
+
+TEST_F(Shell, says_what_killed_a_command) {
+  runner->add("suicide", [](const auto& me) {
+    (void)me->signal(SIGKILL);
+    return Exit::with_code(0);
+  });
+  const Output output = run("node suicide; echo $?");
+  EXPECT_EQ(output.err, "Killed\n");
+  EXPECT_EQ(output.out, "137\n");
+  EXPECT_EQ(run("node suicide").exit, Exit::by_signal(SIGKILL));
 }
 
 TEST_F(Shell, says_when_no_process_is_left) {

@@ -1,5 +1,6 @@
 // What Node loads: serve(config) makes the snapshot, or turns the process into an engine.
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -11,14 +12,24 @@
 #include "base/file.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/serve/server.hpp"
 #include "protocol/messages.hpp"
 
 namespace tare::engine {
 namespace {
 
+/// Node's handlers of signals would wait for its loop. SIGUSR1 would open the inspector's port.
+void reset_signals() {
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGUSR1, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
 void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& config) {
   // Before any isolate of ours exists; Node 20 refuses some of them on its command line.
   v8::V8::SetFlagsFromString("--no-turboshaft-loop-unrolling");  // its loops can't be terminated
+  reset_signals();
   engine().platform = platform;
   engine().pack = std::make_unique<Pack>(config.pack);
   engine().references = external_references(*engine().pack);
@@ -29,7 +40,10 @@ int run(const guest::EngineConfig& config) {
     file::write_atomically(config.snapshot, build_snapshot());
     return 0;
   }
-  return 0;
+  // A copy of our own: V8 reads it whenever an isolate is made.
+  static const std::string snapshot = file::read(config.snapshot);
+  engine().snapshot = {snapshot.data(), static_cast<int>(snapshot.size())};
+  return serve_client(config);
 }
 
 /// serve(config): never returns to Node, whose loop would start otherwise.

@@ -1,0 +1,217 @@
+#include "engine/isolate/pool.hpp"
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <csignal>
+#include <pthread.h>
+
+#include "engine/isolate/guest.hpp"
+#include "engine/isolate/isolate.hpp"
+#include "engine/kernel/shell.hpp"
+#include "engine/kernel/vm.hpp"
+
+namespace tare::engine {
+namespace {
+
+/// V8 counts about 1 MB down from where an isolate was made; the rest is for what is above and below that.
+constexpr std::size_t stack_bytes = std::size_t{2} << 20;
+
+IsolateOwner::Limits limits_of(const kernel::Limits& limits) {
+  return {limits.heap_bytes, limits.array_buffer_bytes};
+}
+
+bool usual(const kernel::Limits& limits) {
+  return limits.heap_bytes == kernel::Limits{}.heap_bytes;
+}
+
+/// V8 is about to run out of the guest's heap. More is granted, as V8 would end the whole process otherwise;
+/// the guest itself ends as soon as the collector lets it.
+std::size_t near_heap_limit(void* data, std::size_t current, std::size_t) {
+  constexpr std::size_t enough = std::size_t{2} << 30;
+  auto* process = static_cast<kernel::Process*>(data);
+  static_cast<void>(process->signal(SIGKILL, "memory"));
+  return current + enough;
+}
+
+void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel::Process>& process, Watchdog& watchdog) {
+  const kernel::Limits& limits = process->vm()->limits();
+  isolate.buffers().set_most(limits.array_buffer_bytes);
+  isolate.get()->AddNearHeapLimitCallback(near_heap_limit, process.get());
+  kernel::Exit exit;
+  {
+    const Watchdog::Guard guard = watchdog.watch(process);
+    Guest guest(isolate, realm, process);
+    if (!process->kill_requested()) exit = guest.run();
+  }
+  isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
+  process->post_exit(std::move(exit));
+}
+
+void run_shell_process(const std::shared_ptr<kernel::Process>& process, Watchdog& watchdog) {
+  const Watchdog::Guard guard = watchdog.watch(process);
+  process->post_exit(kernel::run_shell(process));
+}
+
+}  // namespace
+
+/// One thread and what it is to run.
+class Pool::Slot {
+ public:
+  Slot(Pool& pool, std::shared_ptr<kernel::Process> process) : pool_(pool), process_(std::move(process)) {}
+
+  static void* main(void* self) {
+    const std::unique_ptr<std::shared_ptr<Slot>> slot(static_cast<std::shared_ptr<Slot>*>(self));
+    (*slot)->run();
+    (*slot)->pool_.thread_ended();
+    return nullptr;
+  }
+
+  void give(std::shared_ptr<kernel::Process> process) {
+    const std::lock_guard lock(mutex_);
+    process_ = std::move(process);
+    given_.notify_one();
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    given_.notify_one();
+  }
+
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+
+ private:
+  void run() {
+    if (process_ != nullptr && process_->program() == kernel::Program::shell) {
+      run_shell_process(process_, pool_.watchdog_);
+      return;
+    }
+    IsolateOwner isolate(Origin::snapshot, limits_of(process_ == nullptr ? kernel::Limits{} : process_->vm()->limits()));
+    const v8::Isolate::Scope inside(isolate.get());
+    set_isolate_callbacks(isolate.get());
+    {
+      Realm realm(isolate.get());
+      const std::shared_ptr<kernel::Process> process = wait();
+      if (process != nullptr) run_node(isolate, realm, process, pool_.watchdog_);
+    }
+  }
+
+  std::shared_ptr<kernel::Process> wait() {
+    std::unique_lock lock(mutex_);
+    if (process_ == nullptr) {
+      ready_.store(true, std::memory_order_release);
+      {
+        const std::lock_guard pool_lock(pool_.mutex_);
+        pool_.changed_.notify_all();
+      }
+      given_.wait(lock, [&] { return process_ != nullptr || stop_; });
+    }
+    return std::exchange(process_, nullptr);
+  }
+
+  Pool& pool_;
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::shared_ptr<kernel::Process> process_;
+  bool stop_ = false;
+  std::atomic<bool> ready_{false};
+};
+
+Pool::Pool(std::size_t size) : size_(size) {
+  if (size_ > 0) refiller_ = std::thread([this] { refill(); });
+}
+
+Pool::~Pool() {
+  shut_down(std::chrono::steady_clock::now() + std::chrono::seconds(5));
+}
+
+bool Pool::launch(const std::shared_ptr<Slot>& slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++threads_;
+  }
+  auto self = std::make_unique<std::shared_ptr<Slot>>(slot);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const int error = pthread_create(&thread, &attributes, &Slot::main, self.get());
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    thread_ended();
+    return false;
+  }
+  static_cast<void>(self.release());
+  return true;
+}
+
+void Pool::thread_ended() {
+  const std::lock_guard lock(mutex_);
+  --threads_;
+  changed_.notify_all();
+}
+
+kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
+  std::shared_ptr<Slot> slot;
+  if (process->program() == kernel::Program::node) {
+    const std::lock_guard lock(mutex_);
+    if (!ready_.empty() && usual(process->vm()->limits())) {
+      slot = std::move(ready_.front());
+      ready_.pop_front();
+      ++hits_;
+      changed_.notify_all();
+    } else {
+      ++misses_;
+    }
+  }
+  if (slot != nullptr) {
+    slot->give(std::move(process));
+    return {};
+  }
+  if (!launch(std::make_shared<Slot>(*this, std::move(process)))) return kernel::Errno{EAGAIN};
+  return {};
+}
+
+void Pool::refill() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopping_ || ready_.size() < size_; });
+      if (stopping_) return;
+    }
+    // One after another: a burst of starts has the processors for itself.
+    const auto slot = std::make_shared<Slot>(*this, nullptr);
+    if (!launch(slot)) return;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || slot->ready(); });
+    ready_.push_back(slot);
+    if (stopping_) return;
+  }
+}
+
+Pool::Counters Pool::counters() const {
+  const std::lock_guard lock(mutex_);
+  return {hits_, misses_, ready_.size(), threads_};
+}
+
+bool Pool::shut_down(Instant deadline) {
+  std::deque<std::shared_ptr<Slot>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (refiller_.joinable()) refiller_.join();
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.swap(ready_);
+  }
+  for (const std::shared_ptr<Slot>& slot : waiting) slot->stop();
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [&] { return threads_ == 0; });
+}
+
+}  // namespace tare::engine

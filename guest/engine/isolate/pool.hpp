@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "engine/isolate/watchdog.hpp"
+#include "engine/kernel/process_table.hpp"
+
+namespace tare::engine {
+
+/// The threads that run guests, one per process. Some wait with their isolate and context made already; when
+/// all of those are taken, a process gets a thread that makes its own. A process whose memory limits are not
+/// the usual ones gets one, too, as V8 wants the size of a heap beforehand. Thread-safe.
+class Pool final : public kernel::Runner {
+ public:
+  struct Counters {
+    std::uint64_t hits = 0;    ///< processes that found an isolate waiting
+    std::uint64_t misses = 0;  ///< processes that had to wait for theirs to be made
+    std::size_t ready = 0;     ///< isolates that wait
+    std::size_t threads = 0;   ///< of guests, waiting or running
+  };
+
+  /// `size` isolates wait; 0: none ever does. The snapshot must be there.
+  explicit Pool(std::size_t size);
+  ~Pool() override;
+
+  kernel::Result<void> start(std::shared_ptr<kernel::Process> process) override;
+  Counters counters() const;
+
+  /// Lets the waiting threads go and waits for every thread until the deadline. False when some still ran.
+  bool shut_down(Instant deadline);
+
+ private:
+  class Slot;
+  void refill();
+  bool launch(const std::shared_ptr<Slot>& slot);
+  void thread_ended();
+
+  const std::size_t size_;
+  Watchdog watchdog_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  ///< a slot was taken or became ready, a thread ended, the pool stops
+  std::deque<std::shared_ptr<Slot>> ready_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+  std::size_t threads_ = 0;
+  bool stopping_ = false;
+  std::thread refiller_;
+};
+
+}  // namespace tare::engine

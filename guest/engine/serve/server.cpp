@@ -1,0 +1,321 @@
+#include "engine/serve/server.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <csignal>
+#include <fmt/format.h>
+#include <node_version.h>
+#include <unistd.h>
+#include <v8.h>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "engine/isolate/pool.hpp"
+#include "engine/kernel/vm.hpp"
+#include "engine/serve/seccomp.hpp"
+#include "engine/serve/stdio_socket.hpp"
+#include "protocol/frame.hpp"
+#include "protocol/socket.hpp"
+
+namespace tare::engine {
+namespace {
+
+using guest::Kind;
+
+template <class T>
+std::string text_of(const T& message) {
+  return json::line(message);
+}
+
+/// Frames to the client, from whichever thread has something to say.
+class Sender {
+ public:
+  template <class T>
+  void send(Kind kind, std::uint32_t id, const T& message) {
+    const std::string frame = guest::encode(kind, id, text_of(message));
+    const std::lock_guard lock(mutex_);
+    // A client that is gone is seen by the reader, which ends the process.
+    guest::send_all(guest::control_fd, frame);
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// A virtual machine, and what its processes get when the client says nothing.
+struct Machine {
+  std::shared_ptr<kernel::Vm> vm;
+  std::map<std::string, std::string> env;
+  std::string cwd;
+};
+
+kernel::Permission permission(guest::Access access) {
+  return access == guest::Access::allow ? kernel::Permission::allow : kernel::Permission::deny;
+}
+
+kernel::Vm::Options options_of(const guest::CreateVm& message) {
+  kernel::Limits limits;
+  const guest::Limits& asked = message.limits;
+  const auto ms = [](std::uint64_t value) { return std::chrono::milliseconds(value); };
+  if (asked.processes) limits.processes = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.processes, kernel::kMaxProcesses));
+  if (asked.open_files) limits.open_files = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.open_files, 1 << 20));
+  if (asked.file_bytes) limits.file_bytes = *asked.file_bytes;
+  if (asked.inodes) limits.inodes = *asked.inodes;
+  if (asked.memory_bytes) limits.heap_bytes = *asked.memory_bytes;
+  if (asked.array_buffer_bytes) limits.array_buffer_bytes = *asked.array_buffer_bytes;
+  limits.output_bytes = asked.output_bytes;
+  if (asked.wall_ms) limits.run_time = ms(*asked.wall_ms);
+  if (asked.cpu_ms) limits.cpu_time = ms(*asked.cpu_ms);
+  const guest::Permissions& may = message.permissions;
+  return {limits,
+          {permission(may.fs), permission(may.network), permission(may.child_process), permission(may.env)}};
+}
+
+guest::Exited exited(const kernel::Exit& exit, std::uint64_t cpu_ns) {
+  guest::Exited message;
+  message.code = exit.code;
+  if (exit.signal) message.signal = guest::signal_name(*exit.signal);
+  if (!exit.reason.empty()) message.reason = exit.reason;
+  message.cpu_ns = cpu_ns;
+  return message;
+}
+
+class Server {
+ public:
+  explicit Server(const guest::EngineConfig& config) : pool_(std::make_shared<Pool>(config.pool.value_or(8))) {}
+
+  int run() {
+    guest::Receiver receiver(guest::control_fd);
+    guest::Decoder decoder;
+    sender_->send(Kind::ready, 0, ready());
+    for (;;) {
+      const std::string_view bytes = receiver.receive();
+      if (bytes.empty()) break;
+      decoder.append(bytes);
+      while (const auto frame = decoder.next()) handle(*frame, receiver);
+    }
+    return stop();
+  }
+
+ private:
+  static guest::Ready ready() {
+    guest::Ready message;
+    message.pid = ::getpid();
+    message.v8 = v8::V8::GetVersion();
+    message.node = NODE_VERSION;
+    if (const char* isolation = std::getenv("TARE_GUEST_ISOLATION"); isolation != nullptr)
+      message.isolation = guest::parse<guest::Isolation>(isolation);
+    message.isolation["seccomp"] = lock_down();
+    return message;
+  }
+
+  void handle(const guest::Frame& frame, guest::Receiver& receiver) {
+    if (frame.kind == Kind::spawn) {
+      spawn(frame, receiver);
+      return;
+    }
+    if (frame.kind == Kind::kill) {
+      kill(frame);
+      return;
+    }
+    guest::Reply reply;
+    try {
+      reply = answer(frame);
+    } catch (const Error& error) {
+      reply.error = error.line();
+    }
+    sender_->send(Kind::reply, frame.id, reply);
+  }
+
+  guest::Reply answer(const guest::Frame& frame) {
+    switch (frame.kind) {
+      case Kind::create_vm:
+        return create_vm(frame);
+      case Kind::dispose_vm:
+        return dispose_vm(frame.id);
+      case Kind::write_file:
+        return write_file(frame);
+      case Kind::stats:
+        return stats();
+      default:
+        return {.error = fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)), .counters = {}, .killed = {}};
+    }
+  }
+
+  guest::Reply create_vm(const guest::Frame& frame) {
+    const auto message = guest::parse<guest::CreateVm>(frame.payload);
+    if (!message.mounts.empty()) return {.error = "mounts are not there yet", .counters = {}, .killed = {}};
+    if (machines_.contains(frame.id)) return {.error = "there is such a machine already", .counters = {}, .killed = {}};
+    auto vm = kernel::Vm::create(options_of(message), clock_, pool_);
+    machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
+    return {};
+  }
+
+  guest::Reply dispose_vm(std::uint32_t id) {
+    const auto found = machines_.find(id);
+    if (found == machines_.end()) return {.error = "there is no such machine", .counters = {}, .killed = {}};
+    const std::shared_ptr<kernel::Vm> vm = found->second.vm;
+    machines_.erase(found);
+    return {.error = {}, .counters = {}, .killed = vm->dispose()};
+  }
+
+  guest::Reply write_file(const guest::Frame& frame) {
+    const auto [file, content] = guest::decode_write_file(frame.payload);
+    const auto found = machines_.find(frame.id);
+    if (found == machines_.end()) return {.error = "there is no such machine", .counters = {}, .killed = {}};
+    kernel::FileSystem& files = found->second.vm->files();
+    for (std::size_t slash = file.path.find('/', 1); slash != std::string::npos; slash = file.path.find('/', slash + 1)) {
+      const auto made = files.mkdir({}, std::string_view(file.path).substr(0, slash));
+      if (!made.ok() && made.error() != EEXIST) return {.error = errno_text(made.error()), .counters = {}, .killed = {}};
+    }
+    const auto written = files.write_file({}, file.path, content, file.mode);
+    if (!written.ok()) return {.error = errno_text(written.error()), .counters = {}, .killed = {}};
+    return {};
+  }
+
+  guest::Reply stats() {
+    const Pool::Counters pool = pool_->counters();
+    const std::lock_guard lock(executions_->mutex);
+    const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+    return {.error = {},
+            .counters = std::map<std::string, std::int64_t>{
+                {"liveGuests", number(executions_->live.size())},
+                {"spawned", number(executions_->spawned)},
+                {"exited", number(executions_->exited)},
+                {"poolHits", number(pool.hits)},
+                {"poolMisses", number(pool.misses)},
+                {"poolReady", number(pool.ready)},
+                {"threads", number(pool.threads)},
+                {"vms", number(machines_.size())},
+            },
+            .killed = {}};
+  }
+
+  void spawn(const guest::Frame& frame, guest::Receiver& receiver) {
+    const std::uint32_t id = frame.id;
+    const auto refuse = [&](const std::string& why) {
+      guest::Exited message;
+      message.reason = guest::reason::refused;
+      message.detail = why;
+      sender_->send(Kind::exited, id, message);
+    };
+    try {
+      const auto message = guest::parse<guest::Spawn>(frame.payload);
+      Fd socket;
+      if (message.stdio == guest::Stdio::pipe) {
+        auto taken = receiver.take_descriptor();
+        if (!taken) return refuse("its stdio socket did not arrive");
+        socket = std::move(*taken);
+      }
+      const auto found = machines_.find(message.vm);
+      if (found == machines_.end()) return refuse("there is no such machine");
+      if (message.context) return refuse("there is no such context");
+      start(id, message, found->second, std::move(socket));
+    } catch (const Error& error) {
+      refuse(error.line());
+    }
+  }
+
+  void start(std::uint32_t id, const guest::Spawn& message, const Machine& machine, Fd socket) {
+    kernel::SpawnRequest request;
+    request.argv = message.argv;
+    const auto& env = message.env ? *message.env : machine.env;
+    if (machine.vm->permissions().env == kernel::Permission::allow) request.env = env;
+    request.cwd = message.cwd.value_or(machine.cwd);
+    if (message.timeout_ms) request.run_time = std::chrono::milliseconds(*message.timeout_ms);
+    using Stdio = kernel::StdioEntry;
+    const auto executions = executions_;
+    if (socket) {
+      StdioStreams streams = make_stdio(std::move(socket), machine.vm->limits().output_bytes,
+                                        [executions, id] { executions->signal(id, SIGKILL, guest::reason::output); });
+      for (auto* stream : {&streams.input, &streams.output, &streams.error})
+        request.stdio.push_back({Stdio::Kind::description, -1, std::move(*stream)});
+    } else {
+      request.stdio.assign(3, {Stdio::Kind::ignore, -1, nullptr});
+    }
+    executions_->begin(id);
+    request.on_exit = [executions, id, sender = sender_](int, const kernel::Exit& exit) {
+      executions->end(id);
+      sender->send(Kind::exited, id, exited(exit, 0));
+    };
+    auto made = machine.vm->processes().create(nullptr, std::move(request));
+    if (!made.ok()) {
+      executions_->end(id);
+      guest::Exited refused;
+      refused.reason = guest::reason::refused;
+      refused.detail = errno_text(made.error());
+      sender_->send(Kind::exited, id, refused);
+      return;
+    }
+    executions_->started(id, *made, *sender_);
+  }
+
+  void kill(const guest::Frame& frame) {
+    const auto message = guest::parse<guest::Kill>(frame.payload);
+    const auto signal = guest::signal_number(message.signal);
+    if (signal) executions_->signal(frame.id, *signal, guest::reason::killed);
+  }
+
+  int stop() {
+    constexpr auto patience = std::chrono::seconds(1);
+    for (auto& [id, machine] : machines_) machine.vm->dispose();
+    pool_->shut_down(std::chrono::steady_clock::now() + patience);
+    return 0;
+  }
+
+  /// What runs, by the number that the client gave it. Shared with the threads of the guests.
+  struct Executions {
+    void begin(std::uint32_t id) {
+      const std::lock_guard lock(mutex);
+      live.emplace(id, std::weak_ptr<kernel::Process>());
+      ++spawned;
+    }
+    /// Tells the client, unless it has ended already: nothing comes after `exited`.
+    void started(std::uint32_t id, const std::shared_ptr<kernel::Process>& process, Sender& sender) {
+      const std::lock_guard lock(mutex);
+      const auto found = live.find(id);
+      if (found == live.end()) return;
+      found->second = process;
+      sender.send(Kind::started, id, guest::Started{process->pid()});
+    }
+    void end(std::uint32_t id) {
+      const std::lock_guard lock(mutex);
+      live.erase(id);
+      ++exited;
+    }
+    void signal(std::uint32_t id, int number, std::string_view why) {
+      std::shared_ptr<kernel::Process> process;
+      {
+        const std::lock_guard lock(mutex);
+        const auto found = live.find(id);
+        if (found != live.end()) process = found->second.lock();
+      }
+      if (process != nullptr) static_cast<void>(process->signal(number, std::string(why)));
+    }
+
+    std::mutex mutex;
+    std::map<std::uint32_t, std::weak_ptr<kernel::Process>> live;
+    std::uint64_t spawned = 0;
+    std::uint64_t exited = 0;
+  };
+
+  const SystemClock clock_;
+  const std::shared_ptr<Pool> pool_;
+  const std::shared_ptr<Sender> sender_ = std::make_shared<Sender>();
+  const std::shared_ptr<Executions> executions_ = std::make_shared<Executions>();
+  std::map<std::uint32_t, Machine> machines_;
+};
+
+}  // namespace
+
+int serve_client(const guest::EngineConfig& config) {
+  return Server(config).run();
+}
+
+}  // namespace tare::engine
