@@ -55,6 +55,7 @@ std::uint32_t FileContent::grow(Part& part, std::uint32_t size) {
   const std::uint64_t free = usage_.bytes_free() / kStep * kStep;
   const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(held + free, kPart));
   size = std::min(size, std::max(most, part.size));
+  if (size == part.size) return size;
   const std::uint32_t more = charge_of(size) - held;
   if (size > part.capacity) {
     const std::uint32_t capacity = std::min(kPart, std::max(size, 2 * part.capacity));
