@@ -7,6 +7,7 @@
 #include "agents_command.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "lab/driver/registry.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/progress.hpp"
 #include "outputs.hpp"
@@ -64,6 +65,7 @@ bench::Result AllBenches::spawn() {
   spawn::RawOptions raw;
   raw.quick = flags_.quick;
   raw.node = flags_.node;
+  raw.default_targets = driver::default_targets({});
   spawn::Request request;
   order(request);
   request.options = spawn::resolve(raw, environment);

@@ -9,6 +9,7 @@
 #include "lab/driver/registry.hpp"
 #include "lab/driver/workload.hpp"
 #include "lab/measure/advice.hpp"
+#include "runtime/guest/engine.hpp"
 
 namespace tare::cli {
 namespace {
@@ -32,7 +33,7 @@ report::Tone tone_of(AdviceLevel level) {
 std::string line_of(const Advice& advice, report::Colour colour) {
   const std::string mark = boost::describe::enum_to_string(advice.level, "?");
   std::string line = report::paint(fmt::format("{:<5}", mark), tone_of(advice.level), colour);
-  line += fmt::format("{:<18}{}", advice.fact, text::one_line(advice.value));
+  line += fmt::format("{:<24}{}", advice.fact, text::one_line(advice.value));
   if (advice.level != AdviceLevel::ok && !advice.meaning.empty()) line += ": " + advice.meaning;
   if (advice.level != AdviceLevel::ok && !advice.advice.empty()) line += "; " + advice.advice;
   return line + "\n";
@@ -47,6 +48,27 @@ Advice advice_of(const driver::TargetSpec& target) {
   advice.meaning = target.unavailable->reason;
   advice.advice = target.unavailable->hint;
   return advice;
+}
+
+/// One line for each part of what shuts guests out of this machine.
+std::vector<Advice> isolation_advice() {
+  guest::Isolation parts;
+  try {
+    parts = guest::probe_isolation(guest::find_installation());
+  } catch (const Error& error) {
+    return {{"guest isolation", "unknown", AdviceLevel::note, error.what(), error.hint()}};
+  }
+  std::vector<Advice> all;
+  for (const auto& [name, state] : parts) {
+    Advice advice{"guest " + name, "active", AdviceLevel::ok, "", ""};
+    if (state.is_string()) {
+      advice.value = "not active";
+      advice.level = AdviceLevel::note;
+      advice.meaning = fmt::format("{}; guests run with the other parts", std::string(state.get_string()));
+    }
+    all.push_back(std::move(advice));
+  }
+  return all;
 }
 
 enum class Format { table, json };
@@ -64,6 +86,7 @@ int doctor(Format format, Context& context) {
       if (seen.insert(target.id).second) all.push_back(advice_of(target));
     }
   }
+  for (Advice& advice : isolation_advice()) all.push_back(std::move(advice));
   if (format == Format::json) {
     write_stdout(json::pretty(all));
     return exit_ok;

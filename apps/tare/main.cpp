@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   tare::cli::add_all(app, context);
   tare::cli::add_spawn(app, context);
   tare::cli::add_agents(app, context);
+  tare::cli::add_guest(app, context);
   tare::cli::add_compare(app, context);
   tare::cli::add_gate(app, context);
   tare::cli::add_calibrate(app, context);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/interrupt.hpp"
+#include "lab/driver/registry.hpp"
 #include "lab/report/progress.hpp"
 
 namespace tare::cli {
@@ -33,7 +34,9 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
     request.before = report::load(*output.resume);
     request.options = spawn::resumed_options(*request.before, raw, *output.resume);
   } else {
-    request.options = spawn::resolve(raw, environment);
+    spawn::RawOptions with_defaults = raw;
+    with_defaults.default_targets = driver::default_targets({});
+    request.options = spawn::resolve(with_defaults, environment);
   }
   const std::filesystem::path path = document_path(output, document_file);
   request.save = [&](const report::Document& document) { report::save(document, path); };
@@ -56,8 +59,8 @@ void add_spawn(CLI::App& app, Context& context) {
   spawn::RawOptions& raw = flags->raw;
   CLI::App* spawn =
       app.add_subcommand("spawn", "What does it cost to start, feed, wait for and reap a process?");
-  add_text(*spawn, "--targets", raw.targets, "Targets by name (default native,sh,node; see `tare targets`)",
-           "LIST");
+  add_text(*spawn, "--targets", raw.targets,
+           "Targets by name (default native,sh,node,guest; see `tare targets`)", "LIST");
   add_spawn_target(*spawn, raw);
   add_text(*spawn, "--rows", raw.rows, "Only these rows, in this order (default: all)", "LIST");
   add_text(*spawn, "--iterations", raw.iterations,

@@ -13,6 +13,8 @@ ALLOWED = {
     "serve": {"base"},
     "runtime/agents": {"base"},
     "runtime/agents_driver": {"base", "serve", "runtime/agents"},
+    "runtime/guest": {"base", "protocol"},
+    "runtime/guest_driver": {"base", "serve", "runtime/guest"},
     "lab/measure": {"base"},
     "lab/process": {"base"},
     "lab/driver": {"base", "lab/process"},
@@ -26,11 +28,11 @@ ALLOWED = {
 # Under guest/: what is linked into other programs than the engine, or knows no V8.
 GUEST_ALLOWED = {"protocol": {"base"}, "engine/kernel": {"base"}}
 # Where the last part of the path is another folder's name already.
-TARGET_NAMES = {"lab/bench/agents": "agents_bench"}
+TARGET_NAMES = {"lab/bench/agents": "agents_bench", "runtime/guest": "guest_client", "protocol": "guest_protocol"}
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
              "lab/bench/spawn", "lab/bench/agents"}
 # The program is also the driver of what is built into it: that runs in a process of its own.
-APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver"}}
+APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver", "runtime/guest", "runtime/guest_driver", "protocol"}}
 
 
 def folder_of(include):
@@ -77,7 +79,7 @@ class Arrows(unittest.TestCase):
             match = re.search(r"tare_folder\((\w+)(?:\s+DEPENDS((?:\s+[a-z_]+)+))?", lists.read_text(encoding="utf-8"))
             self.assertIsNotNone(match, lists)
             self.assertEqual(match.group(1), TARGET_NAMES.get(folder, folder.rpartition("/")[2]))
-            names = {a.rpartition("/")[2] for a in allowed}
+            names = {TARGET_NAMES.get(a, a.rpartition("/")[2]) for a in allowed}
             self.assertLessEqual(set((match.group(2) or "").split()), names, lists)
 
 

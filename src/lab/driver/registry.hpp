@@ -45,9 +45,12 @@ struct TargetSpec {
   Error unavailable_error() const;
 };
 
-/// Every name that this program knows for the bench, there or not: native, sh, node, bun, deno, guest and
-/// agentos of spawn; embedded, node and python of agents.
+/// Every name that this program knows for the bench, there or not: native, sh, node, bun, deno, guest,
+/// guest_cold and agentos of spawn; embedded, node and python of agents.
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options);
+
+/// What a run measures that names no targets: the references, and what of this program itself is there.
+std::vector<std::string> default_targets(const RegistryOptions& options);
 
 /// A target as given on the command line: the name of a built-in one, `name=driver:COMMAND…` for a driver,
 /// `name=cmd:TEMPLATE…` for a plain command, or `name=copy:TARGET` for a built-in one a second time. Commands

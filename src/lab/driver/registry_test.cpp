@@ -70,7 +70,7 @@ class Registry : public testing::Test {
 TEST_F(Registry, knows_every_name_whether_there_or_not) {
   std::vector<std::string> names;
   for (const TargetSpec& spec : builtin_targets(options_)) names.push_back(spec.id);
-  EXPECT_THAT(names, ElementsAre("native", "sh", "node", "bun", "deno", "guest", "agentos"));
+  EXPECT_THAT(names, ElementsAre("native", "sh", "node", "bun", "deno", "guest", "guest_cold", "agentos"));
   EXPECT_EQ(target("native").lane, "floor");
   EXPECT_EQ(target("sh").lane, "floor");
   EXPECT_EQ(target("node").lane, "reference");
@@ -127,9 +127,26 @@ TEST_F(Registry, does_not_hide_what_a_broken_installation_lacks) {
   EXPECT_THAT(target("sh").unavailable->reason, HasSubstr("tare-spawner is missing"));
 }
 
-TEST_F(Registry, has_no_engine_of_a_later_version) {
-  EXPECT_EQ(target("guest").unavailable_error().line(),
-            "tare: target 'guest' is unavailable (not part of this version)");
+TEST_F(Registry, has_the_guest_engine_warm_and_cold_on_the_pinned_node_only) {
+  options_.node_prefix = folder_.path() / "other";
+  make_program(*options_.node_prefix / "bin" / "node");
+  EXPECT_EQ(
+      target("guest").unavailable_error().line(),
+      "tare: target 'guest' is unavailable (node 24.22.3 is not installed); `tare targets install node` "
+      "(124 MB from npm) installs it");
+  EXPECT_THAT(default_targets(options_), ElementsAre("native", "sh", "node"));
+  options_.node_prefix.reset();
+  make_program(node_program(options_));
+  for (const char* part : {"tare-guest-launcher", "guest/engine.js", "guest/tare_guest.node"}) {
+    EXPECT_TRUE(target("guest").unavailable) << part;
+    make_program(options_.lib / part);
+  }
+  make_program(options_.bin / "tare");
+  EXPECT_FALSE(target("guest").unavailable);
+  EXPECT_THAT(target("guest").driver, ElementsAre((options_.bin / "tare").string(), "guest", "driver"));
+  EXPECT_THAT(target("guest_cold").driver,
+              ElementsAre((options_.bin / "tare").string(), "guest", "driver", "--pool", "0"));
+  EXPECT_THAT(default_targets(options_), ElementsAre("native", "sh", "node", "guest"));
 }
 
 TEST_F(Registry, says_how_to_get_a_peer) {
@@ -179,7 +196,8 @@ TEST_F(Registry, a_copy_is_the_same_program_under_another_name) {
 
 TEST_F(Registry, suggests_the_nearest_name) {
   EXPECT_EQ(error_of("nod").line(),
-            "tare: no target named 'nod' (known: native, sh, node, bun, deno, guest, agentos); did you mean "
+            "tare: no target named 'nod' (known: native, sh, node, bun, deno, guest, guest_cold, agentos); "
+            "did you mean "
             "'node'?");
   EXPECT_EQ(error_of("xyzzy").hint(), "");
   EXPECT_EQ(

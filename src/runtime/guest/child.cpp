@@ -143,14 +143,18 @@ std::string Child::how_it_ended() {
   return fmt::format("exited with code {}", WEXITSTATUS(*status_));
 }
 
-std::string Child::last_words() const {
+std::string Child::words() const {
   const off_t end = ::lseek(said_.get(), 0, SEEK_CUR);  // the position is shared with the one that writes
   if (end <= 0) return {};
   const off_t begin = std::max<off_t>(0, end - off_t{64 << 10});
   std::string words(static_cast<std::size_t>(end - begin), '\0');
   const ssize_t n = ::pread(said_.get(), words.data(), words.size(), begin);
   words.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-  return text::tail(words, last_lines, last_bytes);
+  return words;
+}
+
+std::string Child::last_words() const {
+  return text::tail(words(), last_lines, last_bytes);
 }
 
 }  // namespace tare::guest

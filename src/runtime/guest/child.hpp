@@ -45,6 +45,8 @@ class Child {
   /// "killed by SIGKILL", "exited with code 1", "still running".
   std::string how_it_ended();
 
+  /// What it wrote to stderr, as it is; of much of it the last 64 KiB.
+  std::string words() const;
   /// The last lines that it wrote to stderr, safe for one line; "" for none. What goes beyond the first
   /// megabyte is lost.
   std::string last_words() const;

@@ -188,7 +188,7 @@ Isolation probe_isolation(const Installation& installation) {
     throw Error(ErrorCode::unavailable, "the guest engine's launcher is missing", "", "install Tare again");
   Child probe({{installation.launcher.string(), "--probe"}, engine_environment(), -1});
   probe.wait(std::chrono::seconds(5));
-  return parse<Isolation>(probe.last_words());
+  return parse<Isolation>(probe.words());
 }
 
 }  // namespace tare::guest

@@ -94,7 +94,7 @@ Options resolve(const RawOptions& raw, const bench::Environment& environment) {
   options.quick = raw.quick;
   options.trace = raw.trace || is_set(environment, "BENCH_PROCESS_LIFECYCLE_TRACE");
   options.skip_extra_rows = is_set(environment, "BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS");
-  options.targets = bench::target_list(raw.targets, raw.extra_targets, {"native", "sh", "node"});
+  options.targets = bench::target_list(raw.targets, raw.extra_targets, raw.default_targets);
 
   // A flag beats the environment, and --quick is a flag.
   const auto count = [&](const std::optional<std::string>& flag, std::string_view flag_name,

@@ -40,7 +40,9 @@ BOOST_DESCRIBE_STRUCT(Options, (),
 
 /// The options as a person gave them: the text after each flag, nothing where a flag was not given.
 struct RawOptions {
-  std::optional<std::string> targets;      ///< comma-separated names
+  std::optional<std::string> targets;  ///< comma-separated names
+  /// Of a run that names none.
+  std::vector<std::string> default_targets = {"native", "sh", "node"};
   std::vector<std::string> extra_targets;  ///< each `name=driver:…` or `name=cmd:…`
   std::optional<std::string> rows;
   std::optional<std::string> iterations;

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <memory>
+
+#include "base/flag.hpp"
+#include "cli.hpp"
+#include "guest_run.hpp"
+#include "runtime/guest_driver/driver.hpp"
+
+namespace tare::cli {
+namespace {
+
+constexpr WholeRange pool_range{0, 256};
+
+/// The words after the flags: a flag among them is one that this command does not have, unless it was set
+/// apart with --.
+std::vector<std::string> guest_words(const CLI::App& run, const std::vector<std::string>& command) {
+  std::vector<std::string> words = run.remaining();
+  const bool set_apart = std::find(command.begin(), command.end(), "--") != command.end();
+  if (!words.empty() && words.front().size() > 1 && words.front().front() == '-' && !set_apart) {
+    throw Error(ErrorCode::usage, "unknown flag '" + words.front() + "'", "",
+                "see `tare guest run --help`; arguments of the guest come after the file, or after --");
+  }
+  std::erase(words, "--");
+  return words;
+}
+
+void add_run(CLI::App& guest, Context& context) {
+  auto flags = std::make_shared<GuestRunFlags>();
+  CLI::App* run =
+      guest.add_subcommand("run", "Run JavaScript as a guest, with this terminal's input and output");
+  run->prefix_command();
+  add_text(
+      *run, "--allow", flags->allow,
+      "Permissions besides fs and childProcess, which stay inside the guest's machine: network, env, all",
+      "LIST");
+  add_text(*run, "--deny", flags->deny, "Permissions to take away: fs, childProcess, network, env, all",
+           "LIST");
+  add_text(*run, "--memory", flags->memory, "Limit of its heap, 16 to 65536 (default: the engine's)", "MB");
+  add_text(*run, "--timeout", flags->timeout, "Limit of its time", "SECONDS");
+  add_text(*run, "--pool", flags->pool, "Isolates kept ready for its children, 0 to 256 (default 0)", "N");
+  add_text(*run, "-e,--eval", flags->code, "Run this instead of a file", "CODE");
+  run->footer(
+      "After the flags comes a FILE, or - for a script on stdin, then the guest's own arguments.\n"
+      "\n"
+      "The guest sees no file, process or network of this machine. FILE is put into its own machine as\n"
+      "/root/NAME. Of the environment it sees PATH, HOME and LANG unless env is allowed.\n"
+      "\n"
+      "Its exit code is that of this command; 128 + the number of a signal that killed it, 126 when it was\n"
+      "refused, 125 when the engine was lost.\n"
+      "\n"
+      "Examples:\n"
+      "  tare guest run -e 'console.log(process.version)'\n"
+      "  echo '{\"a\":1}' | tare guest run filter.js --key a\n"
+      "  tare guest run --memory 64 --timeout 10 untrusted.js\n"
+      "  tare guest run --allow env,network - < script.js");
+  run->callback([flags, &context, run] {
+    flags->words = guest_words(*run, context.command);
+    context.action = [flags, &context] { return guest_run(*flags, context); };
+  });
+}
+
+void add_guest_driver(CLI::App& guest, Context& context) {
+  auto pool = std::make_shared<std::optional<std::string>>();
+  CLI::App* driver = guest.add_subcommand(
+      "driver", "The driver of the guest engine: `tare spawn` starts it (docs/driver-protocol.md)");
+  add_text(*driver, "--pool", *pool, "Isolates kept ready, 0 to 256 (default 8); 0: every start is cold",
+           "N");
+  driver->callback([pool, &context] {
+    context.action = [pool, &context] {
+      guest::EngineOptions options;
+      if (*pool) options.pool = static_cast<std::uint32_t>(whole_number("--pool", **pool, pool_range));
+      options.log = [&context](guest::Level level, const std::string& text) {
+        if (level >= guest::Level::warning) context.err.write(text + "\n");
+      };
+      guest_driver::run(options);
+      return exit_ok;
+    };
+  });
+}
+
+}  // namespace
+
+void add_guest(CLI::App& app, Context& context) {
+  CLI::App* guest =
+      app.add_subcommand("guest", "The built-in guest engine: JavaScript in a machine of its own");
+  guest->require_subcommand(1);
+  guest->footer("Example:\n  tare guest run -e 'console.log(1 + 1)'");
+  add_run(*guest, context);
+  add_guest_driver(*guest, context);
+}
+
+}  // namespace tare::cli
