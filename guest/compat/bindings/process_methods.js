@@ -61,21 +61,18 @@ b.loadEnvFile = function loadEnvFile(path) {
   for (const name of Object.keys(found)) tools.process.env[name] ??= found[name];
 };
 
+/** Once in the snapshot, and once more when there is a process. */
 b.patchProcessObject = (process) => {
   let title = 'node';
-  const accessor = (name, get, set) => Object.defineProperty(process, name, { get, set, enumerable: true, configurable: false });
-  Object.defineProperty(process, 'title', {
-    get: () => title,
-    set: (value) => {
-      title = `${value}`;
-      sys.setTitle(title);
-    },
-    enumerable: true,
-    configurable: true,
+  const accessor = (name, get, set) => Object.defineProperty(process, name, { get, set, enumerable: true, configurable: true });
+  accessor('title', () => title, (value) => {
+    title = `${value}`;
+    sys.setTitle(title);
   });
   process.argv = tools.argv ?? ['node'];
   process.execPath = '/usr/bin/node';
-  Object.defineProperty(process, 'pid', { value: sys.pid(), writable: false, enumerable: true, configurable: true });
+  const pid = sys.pid();
+  if (pid > 0) Object.defineProperty(process, 'pid', { value: pid, writable: false, enumerable: true, configurable: true });
   accessor('ppid', () => sys.ppid(), undefined);
 };
 return b;
