@@ -277,8 +277,10 @@ void evaluate_module_sync(const Arguments& args) {
   if (promise->State() == v8::Promise::kRejected) {
     const Local<Value> reason = promise->Result();
     // Thrown here, hence not left unhandled; the library hears of that by a handler that is added.
-    const auto nothing = v8::Function::New(context, [](const Arguments&) {});
-    if (!nothing.IsEmpty()) (void)promise->Catch(context, nothing.ToLocalChecked());
+    Local<v8::Function> nothing;
+    if (v8::Function::New(context, [](const Arguments&) {}).ToLocal(&nothing) &&
+        promise->Catch(context, nothing).IsEmpty())
+      return;
     const Local<v8::Message> message = v8::Exception::CreateMessage(isolate, reason);
     const std::string source = error_source(isolate, context, message);
     const Local<v8::Private> arrow = library_symbol(isolate, "arrow_message_private_symbol");
