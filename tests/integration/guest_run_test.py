@@ -1,0 +1,114 @@
+"""`tare guest run` on the real engine: live input and output, exit codes, signals, limits, what is left behind."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import unittest
+
+import harness
+
+TARGETS = json.loads(subprocess.run([harness.TARE, "targets", "--json"], capture_output=True, check=True).stdout)
+GUEST = next(target for target in TARGETS if target["id"] == "guest")
+
+
+@unittest.skipUnless(GUEST["available"], f"guest: {GUEST['reason']}")
+class GuestRun(harness.TareTest):
+    def guest(self, *arguments, stdin=b"", **options):
+        return subprocess.run([harness.TARE, "guest", "run", *arguments], input=stdin, capture_output=True, timeout=60,
+                              cwd=self.folder, check=False, **options)
+
+    def launch(self, *arguments, **options):
+        return subprocess.Popen([harness.TARE, "guest", "run", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, cwd=self.folder, **options)
+
+    def test_output_is_exact_and_the_streams_are_apart(self):
+        script = "process.stdout.write(Buffer.from([0,255,10,13,128])); console.error('on stderr')"
+        result = self.guest("-e", script)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"\0\xff\n\r\x80", b"on stderr\n"))
+
+    def test_input_is_piped_through(self):
+        data = os.urandom(1 << 20)
+        result = self.guest("-e", "process.stdin.pipe(process.stdout)", stdin=data)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, data)
+
+    def test_the_exit_code_is_the_guests(self):
+        self.assertEqual(self.guest("-e", "process.exit(7)").returncode, 7)
+        self.assertEqual(self.guest("-e", "process.kill(process.pid, 'SIGKILL')").returncode, 137)
+        self.assertEqual(self.guest("-e", "throw new Error('no')").returncode, 1)
+
+    def test_a_file_runs_with_its_arguments(self):
+        (self.folder / "main.js").write_text("console.log(JSON.stringify(process.argv.slice(1)))")
+        result = self.guest("main.js", "a", "--flag", "-x")
+        self.assertEqual(json.loads(result.stdout), ["/root/main.js", "a", "--flag", "-x"])
+        result = self.guest("-", "b", stdin=b"console.log(process.argv[2])")
+        self.assertEqual(result.stdout, b"b\n")
+
+    def test_nothing_of_the_host_is_seen(self):
+        script = """
+          const fs = require('node:fs');
+          console.log(JSON.stringify([fs.existsSync('/etc/passwd'), fs.existsSync(%r), Object.keys(process.env).sort()]));
+        """ % str(self.folder)
+        result = self.guest("-e", script, env={**os.environ, "SECRET": "x", "LANG": "C.UTF-8"})
+        self.assertEqual(json.loads(result.stdout), [False, False, ["HOME", "LANG", "PATH"]], result.stderr)
+        result = self.guest("--allow", "env", "-e", "console.log(process.env.SECRET)", env={**os.environ, "SECRET": "x"})
+        self.assertEqual(result.stdout, b"x\n")
+
+    def test_limits_are_named_on_stderr(self):
+        result = self.guest("--timeout", "0.3", "-e", "for (;;);")
+        self.assertEqual(result.returncode, 137)
+        self.assertIn(b"tare: the guest was stopped (time: 0.3 s); --timeout gives it more\n", result.stderr)
+        result = self.guest("--memory", "32", "-e", "const all = []; for (;;) all.push(new Array(1e5).fill({}))")
+        self.assertEqual(result.returncode, 137)
+        self.assertIn(b"tare: the guest was stopped (memory: 32 MB); --memory gives it more\n", result.stderr)
+
+    def test_signals_reach_the_guest(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.launch("-e", "console.log('up'); setInterval(() => {}, 1000)") as guest:
+                self.assertEqual(guest.stdout.readline(), b"up\n")
+                guest.send_signal(number)
+                self.assertEqual(guest.wait(timeout=30), code)
+
+    def test_a_reader_that_leaves_ends_it_quietly(self):
+        with self.launch("-e", "setInterval(() => console.log('x'.repeat(1000)), 0)") as guest:
+            guest.stdout.readline()
+            guest.stdout.close()
+            self.assertEqual(guest.wait(timeout=30), 141)
+            self.assertEqual(guest.stderr.read(), b"")
+
+    def test_the_engine_never_outlives_the_command(self):
+        with self.launch("-e", "console.log('up'); for (;;);") as guest:
+            self.assertEqual(guest.stdout.readline(), b"up\n")
+            children = children_of(guest.pid)
+            self.assertTrue(children)
+            guest.kill()
+            guest.wait()
+            descriptors = [os.pidfd_open(pid) for pid in children if os.path.exists(f"/proc/{pid}")]
+            for descriptor in descriptors:
+                with os.fdopen(descriptor) as process:
+                    self.assertTrue(wait_readable(process, 10), "the engine is still there")
+
+    def test_bad_flags_are_one_line(self):
+        for arguments, text in ((["--allow", "file"], "--allow has no permission 'file'"), (["--dance", "x.js"], "unknown flag '--dance'"),
+                                (["--memory", "1", "x.js"], "--memory must be 16 to 65536, got 1"),
+                                (["--timeout", "no", "x.js"], "--timeout must be a number of seconds"),
+                                ([], "there is nothing to run"), (["none.js"], "cannot read none.js")):
+            result = self.guest(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
+            self.assertIn(text, result.stderr.decode())
+            self.assertEqual(result.stderr.count(b"\n"), 1)
+
+
+def children_of(pid):
+    return [int(word) for task in os.listdir(f"/proc/{pid}/task")
+            for word in open(f"/proc/{pid}/task/{task}/children", encoding="utf-8").read().split()]
+
+
+def wait_readable(process, seconds):
+    return bool(select.select([process], [], [], seconds)[0])
+
+
+if __name__ == "__main__":
+    harness.main()
