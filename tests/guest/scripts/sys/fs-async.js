@@ -11,7 +11,8 @@ process.chdir(home);
 const hide = (text) => String(text).replaceAll(home, 'HOME');
 const call = (name, ...args) => new Promise((resolve) => {
   fs[name](...args, (error, ...values) => {
-    console.log(name, error === null || error === undefined ? error : hide(error.stack), hide(JSON.stringify(values)));
+    const told = values.map((value) => (value instanceof fs.Stats ? [value.size, value.mode, value.nlink] : typeof value === 'number' && name === 'open' ? 'fd' : value));
+    console.log(name, error === null || error === undefined ? error : hide(error.stack).replace(/x-[A-Za-z0-9]{6}'/, "x-XXXXXX'"), hide(JSON.stringify(told)));
     resolve(values[0]);
   });
 });

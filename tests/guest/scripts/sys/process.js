@@ -1,7 +1,7 @@
 // The object `process`.
 'use strict';
 console.log(typeof process.pid, process.pid > 0, typeof process.ppid, process.title.length > 0, process.argv.length);
-console.log(process.platform, process.version, process.arch, process.release.name, process.argv0, process.execArgv);
+console.log(process.platform, process.version, process.arch, process.release.name, process.argv0.split('/').pop(), process.execArgv);
 console.log(process.hrtime().length, typeof process.hrtime.bigint(), process.hrtime.bigint() <= process.hrtime.bigint());
 console.log(Object.keys(process.memoryUsage()), process.memoryUsage.rss() > 0, process.uptime() > 0, process.uptime() < 60);
 console.log(Object.keys(process.cpuUsage()), Object.keys(process.resourceUsage()), Object.keys(process.threadCpuUsage()));

@@ -5,7 +5,7 @@ const node = process.execPath;
 const ways = {
   data: 'let n = 0; process.stdin.on("data", (d) => { n += d.length; }); process.stdin.on("end", () => console.log("end", n))',
   iterate: '(async () => { let n = 0; for await (const d of process.stdin) n += d.length; console.log(n); })()',
-  encoding: 'process.stdin.setEncoding("utf8"); process.stdin.on("data", (d) => console.log(typeof d)).on("end", () => console.log("end"))',
+  encoding: 'process.stdin.setEncoding("utf8"); const kinds = new Set(); process.stdin.on("data", (d) => kinds.add(typeof d)).on("end", () => console.log("end", ...kinds))',
   sync: 'console.log(require("fs").readFileSync(0, "utf8").length)',
   bytes: 'console.log(require("fs").readFileSync(0).length)',
   readline: 'const rl = require("readline").createInterface({ input: process.stdin }); rl.on("line", (l) => console.log(`<${l}>`)).on("close", () => console.log("closed"))',
