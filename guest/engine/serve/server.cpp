@@ -211,7 +211,7 @@ class Server {
       if (message.stdio == guest::Stdio::pipe) {
         auto taken = receiver.take_descriptor();
         if (!taken) return refuse("its stdio socket did not arrive");
-        socket = std::move(*taken);
+        socket = std::move(taken);
       }
       const auto found = machines_.find(message.vm);
       if (found == machines_.end()) return refuse("there is no such machine");
