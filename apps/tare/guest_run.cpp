@@ -283,7 +283,7 @@ int report(const Exit& exit, const GuestRunFlags& flags, Context& context) {
   if (exit.is(guest::reason::refused)) {
     complain(context, Error(ErrorCode::failed, "the guest was refused", exit.detail.value_or("")));
   } else if (exit.is(guest::reason::lost)) {
-    complain(context, Error(ErrorCode::failed, "the guest was lost", exit.detail.value_or("")));
+    complain(context, Error(ErrorCode::failed, exit.detail.value_or("the guest was lost")));
   } else if (exit.reason && !exit.is(guest::reason::killed)) {
     const LimitText limit = limit_text(exit, flags);
     complain(context, Error(ErrorCode::failed, "the guest was stopped", limit.reason, limit.hint));

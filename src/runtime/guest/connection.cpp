@@ -203,6 +203,7 @@ void Connection::dispatch(const Frame& frame) {
   switch (frame.kind) {
     case Kind::ready:
       ready_ = parse<Ready>(frame.payload);
+      if (ready_.node.starts_with('v')) ready_.node.erase(0, 1);  // as Node itself writes it
       is_ready_ = true;
       wake(this);
       break;
