@@ -72,7 +72,9 @@ b.patchProcessObject = (process) => {
   process.argv = tools.argv ?? ['node'];
   process.execPath = '/usr/bin/node';
   const pid = sys.pid();
-  if (pid > 0) Object.defineProperty(process, 'pid', { value: pid, writable: false, enumerable: true, configurable: true });
+  const fixed = (name, value) => Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
+  if (pid > 0) fixed('pid', pid);
+  for (const name of ['version', 'versions', 'arch', 'platform', 'release']) fixed(name, process[name]);
   accessor('ppid', () => sys.ppid(), undefined);
 };
 return b;

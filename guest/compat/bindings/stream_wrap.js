@@ -134,11 +134,14 @@ class LibuvStreamWrap extends HandleWrap {
     this.#writing = undefined;
   }
 
+  /** In the next turn, as libuv does it: so the other side can't answer before this side has heard. */
   #finishShutdown() {
-    const req = this.#shutdown;
-    this.#shutdown = undefined;
-    const result = sys.shutdown(this.#fd);
-    tools.enqueue(() => AsyncWrap.call(req, req.oncomplete, result, this, undefined));
+    tools.enqueue(() => {
+      const req = this.#shutdown;
+      if (req === undefined) return; // closed meanwhile
+      this.#shutdown = undefined;
+      AsyncWrap.call(req, req.oncomplete, sys.shutdown(this.#fd), this, undefined);
+    });
   }
 
   #readable() {
@@ -172,6 +175,7 @@ class LibuvStreamWrap extends HandleWrap {
     const left = this.#queue.splice(0);
     for (const { req } of left) tools.enqueue(() => AsyncWrap.call(req, req.oncomplete, ECANCELED, this, undefined));
     const req = this.#shutdown;
+    this.#shutdown = undefined;
     if (req !== undefined) tools.enqueue(() => AsyncWrap.call(req, req.oncomplete, ECANCELED, this, undefined));
     // The standard streams stay open, as libuv leaves them.
     if (this.#fd > 2) sys.close(this.#fd);
