@@ -4,12 +4,38 @@
 const { binding, callbacks, kit, library, process, run } = tools;
 const { require } = library;
 
-// Loaded now, so that they are in the snapshot: every process needs them, whatever its program is.
-require('internal/process/pre_execution');
-require('internal/process/execution');
-require('internal/console/global');
-require('internal/modules/cjs/loader');
+const path = require('path');
+const { Module } = require('internal/modules/cjs/loader');
+const { initializeDebugEnv } = require('internal/util/debuglog');
+const { onWarning } = require('internal/process/warning');
 const options = binding('options').values;
+
+// Node prepares every process alike but for its arguments and environment. It is done once, in the snapshot; what
+// depends on the process is done again when there is one.
+const preExecution = require('internal/process/pre_execution');
+const building = binding('mksnapshot').isBuildingSnapshotBuffer;
+building[0] = 1; // process.argv0 stays configurable
+preExecution.prepareMainThreadExecution();
+building[0] = 0;
+
+preExecution.prepareMainThreadExecution = (expandArgv1) => {
+  binding('process_methods').patchProcessObject(process);
+  Object.defineProperty(process, 'argv0', { __proto__: null, enumerable: true, configurable: false, value: process.argv[0] });
+  process.exitCode = undefined;
+  process._exiting = false;
+  process.argv[0] = process.execPath;
+  let entry;
+  if (expandArgv1 && process.argv[1] && process.argv[1][0] !== '-') {
+    entry = path.resolve(process.argv[1]);
+    process.argv[1] = entry;
+  }
+  if (tools.parsed.eval) process._eval = options['--eval'];
+  if (options['--print']) process._print_eval = true;
+  if (process.env.NODE_DEBUG !== undefined) initializeDebugEnv(process.env.NODE_DEBUG);
+  if (process.env.NODE_NO_WARNINGS === '1') process.removeListener('warning', onWarning);
+  Module._initPaths();
+  return entry;
+};
 
 /** argv as the kernel has it: `node [options] [-e CODE | FILE] [arguments]`. Returns what is to be run. */
 function parse(argv) {

@@ -60,8 +60,15 @@ return {
     };
     b.DOMException = tools.domException;
   }),
+  credentials: over('credentials', (b) => {
+    b.implementsPosixCredentials = true;
+    b.safeGetenv = (name) => tools.environment[name];
+    b.getTempDir = () => (tools.environment.TMPDIR || '/tmp').replace(/(.)\/+$/, '$1');
+    // A guest is root of its machine, and can be nobody else.
+    for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) b[name] = { [name]() { return 0; } }[name];
+    b.getgroups = function getgroups() { return [0]; };
+  }),
   async_wrap: over('async_wrap', (b) => {
-    const stack = [];
     const { kExecutionAsyncId, kTriggerAsyncId, kAsyncIdCounter, kDefaultTriggerAsyncId, kStackLength, kCheck } = b.constants;
     b.async_id_fields[kAsyncIdCounter] = 1;
     b.async_id_fields[kDefaultTriggerAsyncId] = -1;
@@ -73,32 +80,36 @@ return {
       kit.setPromiseHooks?.(...hooks);
     };
     b.getPromiseHooks = () => b.hooks ?? [undefined, undefined, undefined, undefined];
-    b.pushAsyncContext = (id, trigger, resource) => {
-      stack.push(b.async_id_fields[kExecutionAsyncId], b.async_id_fields[kTriggerAsyncId]);
-      b.async_hook_fields[kStackLength] += 1;
-      b.execution_async_resources[b.async_hook_fields[kStackLength] - 1] = resource;
+    // The library pushes and pops in this array itself, and comes here when it is full.
+    b.async_ids_stack = new Float64Array(32);
+    b.pushAsyncContext = (id, trigger) => {
+      const depth = b.async_hook_fields[kStackLength];
+      if (2 * depth >= b.async_ids_stack.length) {
+        const larger = new Float64Array(b.async_ids_stack.length * 2);
+        larger.set(b.async_ids_stack);
+        b.async_ids_stack = larger;
+      }
+      b.async_ids_stack[2 * depth] = b.async_id_fields[kExecutionAsyncId];
+      b.async_ids_stack[2 * depth + 1] = b.async_id_fields[kTriggerAsyncId];
+      b.async_hook_fields[kStackLength] = depth + 1;
       b.async_id_fields[kExecutionAsyncId] = id;
       b.async_id_fields[kTriggerAsyncId] = trigger;
     };
     b.popAsyncContext = () => {
       if (b.async_hook_fields[kStackLength] === 0) return false;
       const depth = b.async_hook_fields[kStackLength] -= 1;
-      // Node keeps the first of them in an array that its library writes to itself.
-      const [id, trigger] = stack.length > 0 ? stack.splice(-2) : [b.async_ids_stack[2 * depth], b.async_ids_stack[2 * depth + 1]];
-      b.async_id_fields[kExecutionAsyncId] = id;
-      b.async_id_fields[kTriggerAsyncId] = trigger;
+      b.async_id_fields[kExecutionAsyncId] = b.async_ids_stack[2 * depth];
+      b.async_id_fields[kTriggerAsyncId] = b.async_ids_stack[2 * depth + 1];
       b.execution_async_resources.length = depth;
       return depth > 0;
     };
     b.clearAsyncIdStack = () => {
-      stack.length = 0;
       b.execution_async_resources.length = 0;
       b.async_hook_fields[kStackLength] = 0;
       b.async_id_fields[kExecutionAsyncId] = 0;
       b.async_id_fields[kTriggerAsyncId] = 0;
     };
     b.executionAsyncResource = (index) => b.execution_async_resources[index];
-    b.async_ids_stack = new Float64Array(0); // none: every push comes here
     callbacks.clearAsyncIdStack = b.clearAsyncIdStack;
   }),
   timers: over('timers', (b) => {

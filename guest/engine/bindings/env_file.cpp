@@ -45,7 +45,7 @@ std::string take_value(std::string_view& text) {
   }
   const std::string_view line = text.substr(0, text.find('\n'));
   skip_line(text);
-  return std::string(trim(quoted ? line : line.substr(0, line.find('#'))));
+  return std::string(quoted ? line : trim(line.substr(0, line.find('#'))));
 }
 
 }  // namespace
@@ -55,11 +55,9 @@ std::map<std::string, std::string> parse_env(std::string_view given) {
   std::erase(lines, '\r');
   std::string_view text = trim(lines);
   std::map<std::string, std::string> found;
-  while (!text.empty()) {
-    if (text.front() == '\n' || text.front() == '#') {
-      skip_line(text);
-      continue;
-    }
+  for (;; text.remove_prefix(std::min(text.size(), text.find_first_not_of(space)))) {
+    while (!text.empty() && (text.front() == '\n' || text.front() == '#')) skip_line(text);
+    if (text.empty()) return found;
     const std::size_t equals = text.find('=');
     const std::size_t line_end = text.find('\n');
     if (equals == std::string_view::npos || equals > line_end) {
@@ -68,18 +66,16 @@ std::map<std::string, std::string> parse_env(std::string_view given) {
     }
     std::string_view name = trim(text.substr(0, equals));
     text.remove_prefix(equals + 1);
-    if (name.starts_with("export ")) name = trim(name.substr(7));
     if (text.empty() || text.front() == '\n') {
       found[std::string(name)] = "";
       skip_line(text);
       continue;
     }
+    if (name.starts_with("export ")) name = trim(name.substr(7));
+    if (name.empty()) continue;  // what follows may be a name yet
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(space)));
-    const std::string value = text.empty() ? std::string() : take_value(text);
-    if (!name.empty()) found[std::string(name)] = value;
-    text.remove_prefix(std::min(text.size(), text.find_first_not_of(space)));
+    found[std::string(name)] = text.empty() ? std::string() : take_value(text);
   }
-  return found;
 }
 
 }  // namespace tare::engine

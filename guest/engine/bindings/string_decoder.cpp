@@ -99,17 +99,9 @@ v8::MaybeLocal<v8::String> complete(v8::Isolate* isolate, State& state,
   state.missing() = static_cast<std::uint8_t>(state.missing() - taken);
   bytes = bytes.subspan(taken);
   if (state.missing() > 0) return v8::String::Empty(isolate);
-  const std::span<std::uint8_t> held = state.held();
-  const std::size_t count = held.size();
-  const bool half = state.encoding() == Encoding::utf16le && count >= 2 && (held[count - 1] & 0xfc) == 0xd8;
-  const std::size_t kept = half ? 2 : 0;
   v8::Local<v8::String> text;
-  if (!encode(isolate, held.first(count - kept), state.encoding()).ToLocal(&text)) return {};
-  if (half) {  // the other half of the pair is still to come
-    std::memmove(held.data(), held.data() + count - 2, 2);
-    state.missing() = 2;
-  }
-  state.have() = static_cast<std::uint8_t>(kept);
+  if (!encode(isolate, state.held(), state.encoding()).ToLocal(&text)) return {};
+  state.have() = 0;
   return text;
 }
 

@@ -16,6 +16,7 @@ using UConverterToUCallback = void (*)(const void* context, void* args, const ch
                                        std::int32_t length, int reason, int* status);
 void ucnv_setToUCallBack_78(UConverter* converter, UConverterToUCallback action, const void* context,
                             UConverterToUCallback* old_action, const void** old_context, int* status);
+void ucnv_setSubstChars_78(UConverter* converter, const char* characters, signed char length, int* status);
 void UCNV_TO_U_CALLBACK_STOP_78(const void* context, void* args, const char* units, std::int32_t length,
                                 int reason, int* status);
 const char* u_errorName_78(int status);

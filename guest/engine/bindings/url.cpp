@@ -113,7 +113,7 @@ void get_origin(const Arguments& args) {
 
 /// What a path may contain and an address would take for something else.
 std::string escape_path(std::string_view path) {
-  constexpr std::string_view special = "%\\\n\r\t?#";
+  constexpr std::string_view special = "%\\\n\r\t?#[]^|~";
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
   for (const char c : path) {
@@ -130,9 +130,8 @@ std::string escape_path(std::string_view path) {
 
 /// pathToFileURL(path, places)
 void path_to_file_url(const Arguments& args) {
-  const std::string path = escape_path(to_string(args.GetIsolate(), args[0]));
-  const Url url = parsed("file://", std::nullopt);
-  if (url == nullptr || !ada_set_pathname(url.get(), path.data(), path.size())) return;
+  const Url url = parsed("file://" + escape_path(to_string(args.GetIsolate(), args[0])), std::nullopt);
+  if (url == nullptr) return throw_invalid_url(args, std::nullopt, std::nullopt);
   answer(args, url, args[1]);
 }
 

@@ -141,8 +141,7 @@ void parse_env_text(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const v8::Local<v8::Object> found = v8::Object::New(isolate);
   for (const auto& [name, value] : parse_env(to_string(isolate, args[0])))
-    found->CreateDataProperty(isolate->GetCurrentContext(), key(isolate, name), to_v8(isolate, value))
-        .Check();
+    set(isolate, found, name, to_v8(isolate, value));
   args.GetReturnValue().Set(found);
 }
 

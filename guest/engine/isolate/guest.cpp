@@ -64,9 +64,6 @@ void Guest::attach() {
 }
 
 kernel::Exit Guest::run() {
-  v8::Isolate* isolate = realm_.isolate();
-  const HandleScope scope(isolate);
-  const v8::Context::Scope inside(realm_.context());
   attach();
   (void)realm_.call("start");
   spin();

@@ -19,7 +19,7 @@ namespace tare::engine {
 /// A process of a guest at work in its isolate. Lives on the guest's thread; natives reach it by guest_of().
 class Guest {
  public:
-  /// `realm` is restored and idle, its isolate entered.
+  /// `realm` is restored and idle, its isolate and context entered, within a HandleScope.
   Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process);
   ~Guest();
   Guest(const Guest&) = delete;

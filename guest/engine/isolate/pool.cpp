@@ -42,6 +42,8 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
   kernel::Exit exit;
   {
     const Watchdog::Guard guard = watchdog.watch(process);
+    const v8::HandleScope handles(isolate.get());
+    const v8::Context::Scope context(realm.context());
     Guest guest(isolate, realm, process);
     if (!process->kill_requested()) exit = guest.run();
   }

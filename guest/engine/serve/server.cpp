@@ -209,7 +209,7 @@ class Server {
       const auto message = guest::parse<guest::Spawn>(frame.payload);
       Fd socket;
       if (message.stdio == guest::Stdio::pipe) {
-        auto taken = receiver.take_descriptor();
+        Fd taken = receiver.take_descriptor();
         if (!taken) return refuse("its stdio socket did not arrive");
         socket = std::move(taken);
       }
