@@ -102,14 +102,24 @@ Sample with_phases(Sample sample, const char* spawn, const char* wait) {
   return sample;
 }
 
+/// Whether all guests have left and the pool has what it should have.
+bool is_at_rest(Lane& lane) {
+  const auto counters = lane.engine().stats();
+  const auto ready = counters.find("poolReady");
+  const auto live = counters.find("liveGuests");
+  return (live == counters.end() || live->second == 0) &&
+         (ready == counters.end() || ready->second >= std::int64_t{lane.options().pool});
+}
+
 Facts steady_facts(Lane& lane, const std::optional<Facts>& before) {
   std::optional<Facts> last;
   Facts facts;
   for (int i = 0; i < facts_windows; ++i) {
+    const bool at_rest = is_at_rest(lane);
     facts = facts_of(lane.engine().pids());
     const bool back = before && facts.fds <= before->fds && facts.threads <= before->threads;
     const bool steady = !before && last && last->fds == facts.fds && last->threads == facts.threads;
-    if (back || steady) break;
+    if (at_rest && (back || steady)) break;
     last = facts;
     std::this_thread::sleep_for(facts_window);
   }

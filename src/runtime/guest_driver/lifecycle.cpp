@@ -55,10 +55,13 @@ std::optional<std::uint64_t> steady_memory(const Engine& engine, Instant deadlin
 
 /// Waits for the line that says that it runs.
 void wait_until_up(Execution& guest, Instant deadline) {
-  const auto event = guest.poll_event(deadline);
-  if (!event) late();
-  if (const auto* ended = std::get_if<guest::Ended>(&*event))
-    throw Unfinished{"failed", "a guest that should stay " + guest::describe(ended->exit)};
+  for (;;) {
+    const auto event = guest.poll_event(deadline);
+    if (!event) late();
+    if (std::holds_alternative<guest::Stdout>(*event)) return;
+    if (const auto* ended = std::get_if<guest::Ended>(&*event))
+      throw Unfinished{"failed", "a guest that should stay " + guest::describe(ended->exit)};
+  }
 }
 
 template <class Steps>
