@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import select
 import signal
 import subprocess
@@ -102,8 +103,11 @@ class GuestRun(harness.TareTest):
 
 
 def children_of(pid):
-    return [int(word) for task in os.listdir(f"/proc/{pid}/task")
-            for word in open(f"/proc/{pid}/task/{task}/children", encoding="utf-8").read().split()]
+    """Of all its threads."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        found += [int(word) for word in (task / "children").read_text(encoding="ascii").split()]
+    return found
 
 
 def wait_readable(process, seconds):
