@@ -14,9 +14,11 @@ build: ## build build/bin/tare
 	@cmake --preset release $(if $(WERROR),-DTARE_WERROR=ON) >/dev/null
 	@cmake --build build -j $(JOBS) --target tare
 
-node: build ## install the pinned Node from npm into the cache folder
+node: build ## install the pinned Node from npm into the cache folder, and build the guest engine on it
 	@scripts/setup npm
 	@$(TARE) targets install node
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target tare_guest tare-guest-launcher
 
 run: node ## measure the built-in targets: out/run.json, out/report.md (under 3 minutes)
 	@$(TARE) all --quick --output out/run.json --markdown out/report.md

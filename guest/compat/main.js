@@ -69,6 +69,7 @@ function parse(argv) {
 }
 
 callbacks.attach = (argv, environment, pid, ppid) => {
+  tools.startClock();
   tools.setEnvironment(environment);
   tools.parsed = parse(argv);
   const { file, arguments: rest, execArgv } = tools.parsed;
@@ -112,4 +113,5 @@ callbacks.exit = () => {
   return process.exitCode || 0;
 };
 
+callbacks.process = process;
 kit.ready(callbacks);

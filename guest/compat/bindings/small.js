@@ -29,7 +29,12 @@ return {
     b.exitInfo = new Int32Array(3);
     b.exitInfo.buffer; // out of the heap, where the engine reads it
     callbacks.exitInfo = b.exitInfo;
-    b.setPrepareStackTraceCallback = (callback) => { callbacks.prepareStackTrace = callback; };
+    // Frames of this folder are the engine's, where Node has C++.
+    const ours = (site) => site.getFileName()?.startsWith('node:tare/') === true;
+    b.setPrepareStackTraceCallback = (callback) => {
+      callbacks.prepareStackTrace = (global, error, sites) => callback(global, error, sites.some(ours) ? sites.filter((site) => !ours(site)) : sites);
+    };
+    b.triggerUncaughtException = host.uncaught.triggerUncaughtException;
     b.setEnhanceStackForFatalException = (before, after) => { callbacks.enhanceStack = before; callbacks.enhanceStackAfter = after; };
     b.setGetSourceMapErrorSource = nothing;
     b.setMaybeCacheGeneratedSourceMap = nothing;
@@ -39,14 +44,12 @@ return {
     b.privateSymbols = { __proto__: null };
     for (const name of facts.privateSymbols) b.privateSymbols[name] = kit.privateSymbol(name);
     b.shouldAbortOnUncaughtToggle = new Uint32Array(1);
-    b.isInsideNodeModules = () => false;
-    b.WeakReference ??= undefined;
+    b.getSharedArrayBufferGrowable = function () { return this.growable; }; // V8 has no such class while a snapshot is made
     // The engine writes without a terminal, and at once: as Node does into a file.
     b.guessHandleType = (fd) => host.sys.handleType(fd);
     b.defineLazyProperties = (target, id, keys, enumerable = true) => {
       for (const key of keys) defineLazy(target, id, key, enumerable);
     };
-    b.getCallerLocation = () => undefined;
   }),
   buffer: over('buffer', (b) => {
     b.setBufferPrototype = (prototype) => { tools.bufferPrototype = prototype; };
@@ -59,14 +62,6 @@ return {
       });
     };
     b.DOMException = tools.domException;
-  }),
-  credentials: over('credentials', (b) => {
-    b.implementsPosixCredentials = true;
-    b.safeGetenv = (name) => tools.environment[name];
-    b.getTempDir = () => (tools.environment.TMPDIR || '/tmp').replace(/(.)\/+$/, '$1');
-    // A guest is root of its machine, and can be nobody else.
-    for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) b[name] = { [name]() { return 0; } }[name];
-    b.getgroups = function getgroups() { return [0]; };
   }),
   async_wrap: over('async_wrap', (b) => {
     const { kExecutionAsyncId, kTriggerAsyncId, kAsyncIdCounter, kDefaultTriggerAsyncId, kStackLength, kCheck } = b.constants;

@@ -8,15 +8,22 @@ extern const Binding async_context_frame_binding;
 extern const Binding buffer_binding;
 extern const Binding cjs_lexer_binding;
 extern const Binding contextify_binding;
+extern const Binding encoding_binding;
 extern const Binding errors_binding;
+extern const Binding icu_binding;
 extern const Binding loop_binding;
+extern const Binding messaging_binding;
 extern const Binding module_wrap_binding;
 extern const Binding modules_binding;
+extern const Binding performance_binding;
+extern const Binding serdes_binding;
+extern const Binding string_decoder_binding;
 extern const Binding sys_binding;
 extern const Binding task_queue_binding;
 extern const Binding timers_binding;
 extern const Binding types_binding;
 extern const Binding uncaught_binding;
+extern const Binding url_binding;
 extern const Binding util_binding;
 
 std::span<const Binding* const> all_bindings() {
@@ -25,15 +32,22 @@ std::span<const Binding* const> all_bindings() {
       &buffer_binding,
       &cjs_lexer_binding,
       &contextify_binding,
+      &encoding_binding,
       &errors_binding,
+      &icu_binding,
       &loop_binding,
+      &messaging_binding,
       &module_wrap_binding,
       &modules_binding,
+      &performance_binding,
+      &serdes_binding,
+      &string_decoder_binding,
       &sys_binding,
       &task_queue_binding,
       &timers_binding,
       &types_binding,
       &uncaught_binding,
+      &url_binding,
       &util_binding,
   };
   return bindings;

@@ -21,6 +21,7 @@ Realm::Realm(v8::Isolate* isolate) : isolate_(isolate) {
   const v8::Context::Scope inside(context);
   const Local<v8::Object> callbacks = context->GetDataFromSnapshotOnce<v8::Object>(0).ToLocalChecked();
   callbacks_.Reset(isolate, callbacks);
+  process_.Reset(isolate, callback("process"));
   tick_.Reset(isolate, callback("tick").As<v8::Function>());
   tick_info_ = shared<std::uint8_t>("tickInfo");
 }
@@ -45,7 +46,7 @@ MaybeLocal<Value> Realm::invoke(Local<v8::Function> function, std::span<Local<Va
   if (guest != nullptr && guest->ending()) return {};
   v8::TryCatch caught(isolate_);
   Local<Value> result;
-  if (function->Call(context(), v8::Undefined(isolate_), static_cast<int>(arguments.size()), arguments.data())
+  if (function->Call(context(), process_.Get(isolate_), static_cast<int>(arguments.size()), arguments.data())
           .ToLocal(&result))
     return result;
   if (caught.HasCaught() && !caught.HasTerminated() && caught.CanContinue())

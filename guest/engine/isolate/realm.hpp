@@ -50,6 +50,7 @@ class Realm {
   v8::Isolate* isolate_;
   v8::Global<v8::Context> context_;
   v8::Global<v8::Object> callbacks_;
+  v8::Global<v8::Value> process_;  ///< `this` of every call, which stack traces show
   v8::Global<v8::Function> tick_;
   std::uint8_t* tick_info_ = nullptr;
 };

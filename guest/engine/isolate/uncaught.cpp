@@ -75,12 +75,12 @@ std::string describe(const Realm& realm, Local<Value> error, const std::string& 
   std::string arrow = source;
   if (error->IsObject()) {
     const auto object = error.As<v8::Object>();
-    const Local<v8::Private> arrow_symbol = private_symbol(isolate, "node:arrowMessage");
-    const Local<v8::Private> decorated_symbol = private_symbol(isolate, "node:decorated");
+    const Local<v8::Private> arrow_symbol = private_symbol(isolate, "arrow_message_private_symbol");
+    const Local<v8::Private> decorated_symbol = private_symbol(isolate, "decorated_private_symbol");
     Local<Value> kept;
     if (object->GetPrivate(context, arrow_symbol).ToLocal(&kept) && kept->IsString()) {
       arrow = to_string(isolate, kept);
-    } else if (error->IsNativeError() && !source.empty()) {
+    } else if (!source.empty()) {
       object->SetPrivate(context, arrow_symbol, to_v8(isolate, source)).Check();
     }
     Local<Value> decorated;
@@ -101,8 +101,8 @@ std::string describe(const Realm& realm, Local<Value> error, const std::string& 
   if (!inspect->IsFunction() ||
       !inspect.As<v8::Function>()->Call(context, v8::Undefined(isolate), 1, &argument).ToLocal(&shown))
     shown = to_v8(isolate, "<toString() threw exception>");
-  return fmt::format("{}\n{}\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n",
-                     arrow, to_string(isolate, shown));
+  return fmt::format("{}{}{}\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n",
+                     arrow.empty() ? "" : "\n", arrow, to_string(isolate, shown));
 }
 
 void write_stderr(Guest& guest, std::string_view text) {
