@@ -61,6 +61,10 @@ function pack(value, list, sender) {
         numbers.set(object, carried.push({ port: object }) - 1);
         return carried.length - 1;
       }
+      if (tools.isBlobHandle?.(object)) {
+        numbers.set(object, carried.push({ same: object }) - 1);
+        return carried.length - 1;
+      }
       const how = moves ? transfer : clone;
       if (!moves && (object[mode] & kCloneable) === 0) {
         if ((object[mode] & kTransferable) !== 0) {
@@ -90,6 +94,7 @@ function pack(value, list, sender) {
 function unpack({ bytes, moved, shared, carried }) {
   const made = carried.map((one) => {
     if (one.port !== undefined) return MessagePort.attach(one.port);
+    if (one.same !== undefined) return one.same;
     const object = createObject(one.deserializeInfo);
     object[deserialize](unpack(one.message).value);
     return object;

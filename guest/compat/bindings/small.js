@@ -54,15 +54,6 @@ return {
   buffer: over('buffer', (b) => {
     b.setBufferPrototype = (prototype) => { tools.bufferPrototype = prototype; };
   }),
-  messaging: over('messaging', (b) => {
-    b.setDeserializerCreateObjectFunction = nothing;
-    b.exposeLazyDOMExceptionProperty = (target) => {
-      Object.defineProperty(target, 'DOMException', {
-        __proto__: null, configurable: true, writable: true, enumerable: false, value: tools.domException,
-      });
-    };
-    b.DOMException = tools.domException;
-  }),
   async_wrap: over('async_wrap', (b) => {
     const { kExecutionAsyncId, kTriggerAsyncId, kAsyncIdCounter, kDefaultTriggerAsyncId, kStackLength, kCheck } = b.constants;
     b.async_id_fields[kAsyncIdCounter] = 1;
