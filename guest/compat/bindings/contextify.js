@@ -4,6 +4,8 @@
 const { binding, host, library, plain } = tools;
 
 host.contextify.setup(binding('symbols'), (bytes) => library.require('buffer').Buffer.from(bytes));
+// Node strips TypeScript with WebAssembly, which guests don't have.
+binding('options').values['--strip-types'] = false;
 const made = plain('contextify');
 delete made.setup;
 return made;

@@ -6,6 +6,7 @@
 
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/modules/module_wrap.hpp"
 
 namespace tare::engine {
 
@@ -128,6 +129,7 @@ void on_message(Local<v8::Message> message, Local<Value> error) {
 void set_isolate_callbacks(v8::Isolate* isolate) {
   isolate->SetPrepareStackTraceCallback(prepare_stack_trace);
   isolate->SetPromiseRejectCallback(on_rejection);
+  set_module_callbacks(isolate);
   isolate->AddMessageListener(on_message);
   isolate->SetCaptureStackTraceForUncaughtExceptions(true, 10);
   // WebAssembly's memory is beyond every budget of ours.

@@ -10,6 +10,7 @@
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/isolate/realm.hpp"
+#include "engine/modules/vm_context.hpp"
 
 namespace tare::engine {
 namespace {
@@ -45,6 +46,7 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
   isolate->PerformMicrotaskCheckpoint();
   creator.AddData(context, callbacks.As<v8::Object>());
   creator.SetDefaultContext(context);
+  creator.AddContext(make_vm_context_model(isolate));
 }
 
 std::string build() {
