@@ -14,12 +14,12 @@ const { internalBinding } = require('internal/test/binding');
 const BINDINGS = [
   'async_context_frame', 'async_wrap', 'blob', 'block_list', 'buffer', 'builtins', 'cares_wrap', 'cjs_lexer', 'config',
   'constants', 'contextify', 'credentials', 'crypto', 'diagnostics_channel', 'encoding_binding', 'errors', 'fs',
-  'fs_dir', 'fs_event_wrap', 'heap_utils', 'http_parser', 'icu', 'inspector', 'internal_only_v8', 'js_stream',
-  'js_udp_wrap', 'messaging', 'mksnapshot', 'module_wrap', 'modules', 'options', 'os', 'performance', 'permission',
-  'pipe_wrap', 'process_methods', 'process_wrap', 'report', 'sea', 'serdes', 'signal_wrap', 'spawn_sync',
+  'fs_dir', 'fs_event_wrap', 'heap_utils', 'http2', 'http_parser', 'icu', 'inspector', 'internal_only_v8', 'ipc_serdes', 'js_stream',
+  'js_udp_wrap', 'locks', 'messaging', 'mksnapshot', 'module_wrap', 'modules', 'options', 'os', 'performance', 'permission',
+  'pipe_wrap', 'process_methods', 'process_wrap', 'profiler', 'report', 'sea', 'serdes', 'signal_wrap', 'spawn_sync', 'sqlite',
   'stream_pipe', 'stream_wrap', 'string_decoder', 'symbols', 'task_queue', 'tcp_wrap', 'timers', 'tls_wrap',
-  'trace_events', 'tty_wrap', 'types', 'udp_wrap', 'url', 'url_pattern', 'util', 'uv', 'v8', 'wasm_web_api',
-  'watchdog', 'worker', 'zlib',
+  'trace_events', 'tty_wrap', 'types', 'udp_wrap', 'url', 'url_pattern', 'util', 'uv', 'v8', 'wasi', 'wasm_web_api',
+  'watchdog', 'webstorage', 'worker', 'zlib',
 ];
 
 /** What a binding's member is, as boot.js can make it again. `t` is its kind, the rest its value. */

@@ -147,7 +147,6 @@ return {
       if (name.startsWith('should')) b[name] = () => false;
     }
   }),
-  v8: over('v8', (b) => { b.setHeapSnapshotNearHeapLimit = nothing; }),
   diagnostics_channel: over('diagnostics_channel', (b) => { b.linkNativeChannel = nothing; }),
   worker: over('worker', (b) => {
     b.getEnvMessagePort = nothing;

@@ -25,6 +25,7 @@ extern const Binding types_binding;
 extern const Binding uncaught_binding;
 extern const Binding url_binding;
 extern const Binding util_binding;
+extern const Binding v8_binding;
 
 std::span<const Binding* const> all_bindings() {
   static constexpr std::array bindings{
@@ -49,6 +50,7 @@ std::span<const Binding* const> all_bindings() {
       &uncaught_binding,
       &url_binding,
       &util_binding,
+      &v8_binding,
   };
   return bindings;
 }

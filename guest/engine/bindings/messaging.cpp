@@ -79,6 +79,7 @@ class Reading final : public v8::ValueDeserializer::Delegate {
   void set_deserializer(v8::ValueDeserializer* deserializer) { deserializer_ = deserializer; }
 
   v8::MaybeLocal<v8::Object> ReadHostObject(v8::Isolate* isolate) override {
+    const v8::Isolate::AllowJavascriptExecutionScope scope(isolate);  // V8 forbids it while it reads
     std::uint32_t number = 0;
     if (!deserializer_->ReadUint32(&number)) return {};
     v8::Local<v8::Value> object;

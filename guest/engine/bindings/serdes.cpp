@@ -61,6 +61,7 @@ class Reading final : public v8::ValueDeserializer::Delegate {
 
   /// readHost(place): [object, place behind it].
   v8::MaybeLocal<v8::Object> ReadHostObject(v8::Isolate* isolate) override {
+    const v8::Isolate::AllowJavascriptExecutionScope scope(isolate);  // V8 forbids it while it reads
     const v8::Local<v8::Context> context = isolate->GetCurrentContext();
     const std::size_t before = place();
     v8::Local<v8::Value> result;
@@ -80,6 +81,7 @@ class Reading final : public v8::ValueDeserializer::Delegate {
   }
   v8::MaybeLocal<v8::SharedArrayBuffer> GetSharedArrayBufferFromId(v8::Isolate* isolate,
                                                                    std::uint32_t id) override {
+    const v8::Isolate::AllowJavascriptExecutionScope scope(isolate);
     v8::Local<v8::Value> buffer;
     v8::Local<v8::Value> arguments[] = {v8::Integer::NewFromUnsigned(isolate, id)};
     if (!call(isolate, self_, "sharedOf", arguments).ToLocal(&buffer) || !buffer->IsSharedArrayBuffer())
