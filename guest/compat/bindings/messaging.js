@@ -110,6 +110,7 @@ class End {
   queue = [];
   other = undefined;
   port = undefined;
+  group = undefined; // of a BroadcastChannel: all its ends
 }
 
 const token = {};
@@ -213,6 +214,12 @@ class MessagePort {
     }
     const list = given === undefined || given === null ? [] : [...given];
     const message = pack(value, list, this);
+    if (this.#end?.group !== undefined) {
+      for (const end of this.#end.group) {
+        if (end !== this.#end) MessagePort.#send(end, message);
+      }
+      return true;
+    }
     const other = this.#end?.other;
     if (other === undefined) return undefined;
     MessagePort.#send(other, message);
@@ -228,6 +235,7 @@ class MessagePort {
     const end = this.#end;
     this.#end = undefined;
     end.port = undefined;
+    end.group?.delete(end);
     if (end.other !== undefined) {
       MessagePort.#send(end.other, null);
       end.other.other = undefined;
@@ -253,6 +261,14 @@ class MessageChannel {
     this.port2 = new MessagePort(token, two);
   }
 }
+
+const groups = new Map();
+b.broadcastChannel = (name) => {
+  const end = new End();
+  if (!groups.has(name)) groups.set(name, new Set());
+  end.group = groups.get(name).add(end);
+  return new MessagePort(token, end);
+};
 
 b.MessagePort = MessagePort;
 b.MessageChannel = MessageChannel;
