@@ -3,9 +3,10 @@
 
 const { binding, host, library, plain } = tools;
 
-host.contextify.setup(binding('symbols'), (bytes) => library.require('buffer').Buffer.from(bytes));
-// Node strips TypeScript with WebAssembly, which guests don't have.
-binding('options').values['--strip-types'] = false;
+host.contextify.setup(
+  binding('symbols'),
+  (bytes) => library.require('buffer').Buffer.from(bytes),
+  (text) => library.require('internal/process/warning').emitWarningSync(text));
 const made = plain('contextify');
 delete made.setup;
 return made;

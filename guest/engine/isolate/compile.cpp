@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bindings/kit.hpp"
+#include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
 
@@ -47,7 +48,12 @@ v8::MaybeLocal<v8::Function> compile_text(Local<v8::Context> context, const Pack
   if (!v8::String::NewExternalOneByte(isolate, resource).ToLocal(&source)) return {};
   const v8::ScriptOrigin origin(to_v8(isolate, name));
   v8::ScriptCompiler::Source script(source, origin);
-  return v8::ScriptCompiler::CompileFunction(context, &script, parameters.size(), parameters.data());
+  // Functions that a snapshot holds compiled have no name but their own, as in Node's snapshot: stack traces of the
+  // loaders say "Object..js". What is compiled later is called "Module._extensions..js".
+  const bool eager = guest_of(isolate) == nullptr && text.id().starts_with("internal/modules/");
+  return v8::ScriptCompiler::CompileFunction(
+      context, &script, parameters.size(), parameters.data(), 0, nullptr,
+      eager ? v8::ScriptCompiler::kEagerCompile : v8::ScriptCompiler::kNoCompileOptions);
 }
 
 }  // namespace tare::engine

@@ -17,7 +17,7 @@ using v8::Local;
 using v8::ScriptCompiler;
 using v8::Value;
 
-/// setup(symbols, toBuffer): what the glue knows and the natives need.
+/// setup(symbols, toBuffer, warn): what the glue knows and the natives need.
 void setup(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
@@ -29,6 +29,7 @@ void setup(const Arguments& args) {
   keep(ModuleSlot::no_contextify, "vm_context_no_contextify");
   keep(ModuleSlot::imported_cjs, "imported_cjs_symbol");
   set_module_state(context, ModuleSlot::to_buffer, args[1]);
+  set_module_state(context, ModuleSlot::warn, args[2]);
 }
 
 /// An object without a prototype.
@@ -66,6 +67,17 @@ v8::MaybeLocal<v8::Function> compile_commonjs(Local<v8::Context> context, Local<
   return function;
 }
 
+/// What looks like an ES module is to be CommonJS: its author should know why it isn't taken for one.
+void warn_of_module(Local<v8::Context> context, const std::string& name) {
+  v8::Isolate* isolate = v8::Isolate::GetCurrent();
+  const v8::TryCatch ignored(isolate);
+  Local<Value> text = to_v8(isolate, "Failed to load the ES module: " + name +
+                                         ". Make sure to set \"type\": \"module\" in the nearest "
+                                         "package.json file or use the .mjs extension.");
+  const Local<Value> warn = module_state(context, ModuleSlot::warn);
+  if (warn.As<v8::Function>()->Call(context, v8::Undefined(isolate), 1, &text).IsEmpty()) return;
+}
+
 /// compileFunctionForCJSLoader(code, filename, isSeaMain, shouldDetectModule)
 void compile_for_cjs(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
@@ -80,9 +92,11 @@ void compile_for_cjs(const Arguments& args) {
         caught.ReThrow();
         return;
       }
-      module = args[3]->IsTrue() &&
-               is_module_after_all(context, to_string(isolate, caught.Message()->Get()), code, args[1]);
+      const bool looks_so =
+          is_module_after_all(context, to_string(isolate, caught.Message()->Get()), code, args[1]);
+      module = looks_so && args[3]->IsTrue();
       if (!module) {
+        if (looks_so) warn_of_module(context, to_string(isolate, args[1]));
         decorate(context, caught);
         caught.ReThrow();
         return;

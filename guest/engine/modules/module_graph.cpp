@@ -302,6 +302,30 @@ void throw_if_promise_rejected(const Arguments& args) {
   if (promise->State() == v8::Promise::kRejected) args.GetIsolate()->ThrowException(promise->Result());
 }
 
+/// unsettledAwait(): once nothing is left to do, what Node says of a main module that still waits; empty when
+/// V8 doesn't know where, undefined when it has come to its end.
+void unsettled_await(const Arguments& args) {
+  v8::Isolate* isolate = args.GetIsolate();
+  const Local<v8::Context> context = isolate->GetCurrentContext();
+  const auto entry = [&](std::string_view name) {
+    Local<Value> value;
+    if (!context->Global()->GetPrivate(context, library_symbol(isolate, name)).ToLocal(&value))
+      return v8::Undefined(isolate).As<Value>();
+    return value;
+  };
+  const Local<Value> promise = entry("entry_point_promise_private_symbol");
+  if (!promise->IsPromise() || promise.As<v8::Promise>()->State() != v8::Promise::kPending) return;
+  std::string text;
+  const Local<Value> wrap = entry("entry_point_module_private_symbol");
+  if (wrap->IsObject()) {
+    const auto stalled = module_of(wrap.As<v8::Object>())->GetStalledTopLevelAwaitMessages(isolate);
+    for (const Local<v8::Message>& message : stalled.second)
+      text += fmt::format("Warning: Detected unsettled top-level await at {}\n\n\n",
+                          error_source(isolate, context, message));
+  }
+  args.GetReturnValue().Set(to_v8(isolate, text));
+}
+
 /// createRequiredModuleFacade(wrap): the namespace of a module that re-exports another, with __esModule: what
 /// require() of an ES module with a default export gives.
 void create_required_module_facade(const Arguments& args) {

@@ -239,6 +239,7 @@ const Native natives[] = {
     {"setInitializeImportMetaObjectCallback", set_meta_callback},
     {"createRequiredModuleFacade", create_required_module_facade},
     {"throwIfPromiseRejected", throw_if_promise_rejected},
+    {"unsettledAwait", unsettled_await},
 };
 
 void extend(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {

@@ -44,6 +44,7 @@ void evaluate_module(const Arguments& args);
 void evaluate_module_sync(const Arguments& args);
 void create_required_module_facade(const Arguments& args);
 void throw_if_promise_rejected(const Arguments& args);
+void unsettled_await(const Arguments& args);
 
 /// The steps of every synthetic module: calls the function that its wrap was made with.
 v8::MaybeLocal<v8::Value> run_synthetic_steps(v8::Local<v8::Context> context, v8::Local<v8::Module> module);

@@ -17,6 +17,7 @@ enum class ModuleSlot : std::uint32_t {
   no_contextify,     ///< symbol: vm.constants.DONT_CONTEXTIFY
   imported_cjs,      ///< symbol: where a ModuleWrap keeps the CommonJS module it stands for
   to_buffer,         ///< function: an ArrayBuffer as a Buffer
+  warn,              ///< function: emits a warning at once
   module_wrap,       ///< the class ModuleWrap
   facade,            ///< the module that createRequiredModuleFacade instantiates
   context_template,  ///< ObjectTemplate of the globals of vm.createContext
