@@ -38,11 +38,11 @@ function member(shape, path) {
     case 'a': return new globalThis[shape.k](shape.n);
     case 'ab': return new ArrayBuffer(shape.n);
     case 'map': return new Map(shape.v);
-    case 'l': return shape.v.map((one, i) => member(one, `${path}[${i}]`));
+    case 'l': return shape.v.map((one) => member(one, path));
     case 'o': {
-      const object = shape.p === 0 ? { __proto__: null } : {};
+      const object = { __proto__: null };
       for (const name of Object.keys(shape.v)) object[name] = member(shape.v[name], `${path}.${name}`);
-      return object;
+      return shape.p === 0 ? object : Object.setPrototypeOf(object, Object.prototype);
     }
     default: return undefined;
   }
@@ -50,19 +50,33 @@ function member(shape, path) {
 
 const made = { __proto__: null };
 
+/** Whether a table says that a member is a function or a class. */
+const isCode = (shape) => shape.t === 'f' || shape.t === 'c';
+
+/**
+ * The members of a binding that nobody has written: each is made when the library first asks for it, as hundreds of
+ * functions that say that they are missing would be a good part of the snapshot.
+ */
+function absentees(name) {
+  return new Proxy({ __proto__: null }, {
+    get(target, key) {
+      const shape = typeof key === 'string' ? read(`table/${name}`)[key] : undefined;
+      return shape !== undefined && isCode(shape) ? member(shape, `${name}.${key}`) : undefined;
+    },
+    has: (target, key) => typeof key === 'string' && key in read(`table/${name}`),
+  });
+}
+
 /** The binding by the table, with the natives of that name in place of what is missing. */
 function plain(name) {
   const table = read(`table/${name}`);
   if (table === undefined) throw new Error(`No such binding: ${name}`);
-  const binding = {};
-  const natives = host[name];
+  // Without a prototype V8 keeps a dictionary, which is smaller than a chain of hidden classes for one object each.
+  const binding = { __proto__: null, ...host[name] };
   for (const key of Object.keys(table)) {
-    binding[key] = natives !== undefined && natives[key] !== undefined ? natives[key] : member(table[key], `${name}.${key}`);
+    if (!isCode(table[key])) binding[key] ??= member(table[key], `${name}.${key}`);
   }
-  if (natives !== undefined) {
-    for (const key of Object.keys(natives)) binding[key] ??= natives[key];
-  }
-  return binding;
+  return Object.setPrototypeOf(binding, absentees(name));
 }
 
 const small = kit.compile('tare/bindings/small', 'glue');
@@ -146,3 +160,4 @@ for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker'
 
 tools.run = run;
 kit.compile('tare/main', 'glue')(tools);
+for (const name of Object.keys(facts)) delete facts[name]; // read by now

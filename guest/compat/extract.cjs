@@ -83,14 +83,20 @@ function tables() {
     privateSymbols: Object.getOwnPropertyNames(privateSymbols),
     builtinIds: builtins.builtinIds,
     builtinCategories: builtins.builtinCategories,
-    config: builtins.config,
+    bootConfig: bootConfig(builtins.config),
     version: process.version,
     versions: { ...process.versions },
     release: process.release,
     arch: process.arch,
     features: { ...process.features },
   }));
+  found.set('table/process_config', builtins.config);
   return found;
+}
+
+/** process.config without its lists: reading hundreds of indices would blow a cache of V8 up, in every guest. */
+function bootConfig(config) {
+  return JSON.stringify(JSON.parse(config, (key, value) => (Array.isArray(value) ? undefined : value)));
 }
 
 function entries() {
@@ -104,6 +110,7 @@ function entries() {
   for (const file of fs.readdirSync(here, { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.js')) all.set(`tare/${file.slice(0, -3)}`, fs.readFileSync(path.join(here, file), 'utf8'));
   }
+  all.set('internal/deps/amaro/dist/index', all.get('tare/amaro'));
   return [...all].map(([id, text]) => ({ id: Buffer.from(id), body: oneByte(text) })).sort((a, b) => Buffer.compare(a.id, b.id));
 }
 

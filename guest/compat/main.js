@@ -68,6 +68,18 @@ function parse(argv) {
   return found;
 }
 
+// Read when somebody asks for it: see bootConfig in extract.cjs.
+Object.defineProperty(process, 'config', {
+  __proto__: null,
+  configurable: true,
+  enumerable: true,
+  get() {
+    const value = JSON.parse(kit.text('table/process_config'), (key, member) => Object.freeze(member));
+    Object.defineProperty(process, 'config', { __proto__: null, value, configurable: true, enumerable: true });
+    return value;
+  },
+});
+
 callbacks.attach = (argv, environment, pid, ppid) => {
   tools.startClock();
   tools.setEnvironment(environment);
@@ -114,4 +126,5 @@ callbacks.exit = () => {
 };
 
 callbacks.process = process;
+kit.compile('tare/warm', 'glue')(tools);
 kit.ready(callbacks);

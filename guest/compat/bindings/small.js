@@ -15,7 +15,7 @@ return {
   builtins: over('builtins', (b) => {
     b.builtinIds = facts.builtinIds;
     b.builtinCategories = facts.builtinCategories;
-    b.config = facts.config;
+    b.config = facts.bootConfig; // the whole of it when somebody asks, see main.js
     b.natives = undefined;
     b.compileFunction = (id) => kit.compile(id, 'module');
     b.hasCachedBuiltins = () => true;
@@ -121,7 +121,7 @@ return {
     b.available = false;
   }),
   options: over('options', (b) => {
-    b.values = { __proto__: null, ...facts.options };
+    b.values = Object.setPrototypeOf(facts.options, null);
     b.getCLIOptionsValues = () => b.values;
     b.getCLIOptionsInfo = () => ({ options: new Map(), aliases: new Map() });
     b.getOptionsAsFlags = () => [];

@@ -51,7 +51,16 @@ void set_promise_hooks(const Arguments& args) {
   args.GetIsolate()->GetCurrentContext()->SetPromiseHooks(function(0), function(1), function(2), function(3));
 }
 
+/// collect(): a whole collection that also drops the code of every function, which is compiled again when the
+/// function next runs. While a snapshot is made, where no other isolate sees the flag.
+void collect(const Arguments& args) {
+  v8::V8::SetFlagsFromString("--stress-flush-code");
+  args.GetIsolate()->LowMemoryNotification();
+  v8::V8::SetFlagsFromString("--no-stress-flush-code");
+}
+
 const Native natives[] = {
+    {"collect", collect},
     {"compile", compile},
     {"text", text},
     {"privateSymbol", private_symbol},
