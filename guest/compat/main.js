@@ -119,6 +119,12 @@ callbacks.beforeExit = () => {
 /** The program has come to its end: its exit code. */
 callbacks.exit = () => {
   if (!process._exiting) {
+    // Nothing is left to do, yet the main module still awaits something.
+    const waiting = tools.host.module_wrap.unsettledAwait();
+    if (waiting !== undefined) {
+      if (waiting !== '') binding('process_methods')._rawDebug(waiting.slice(0, -1));
+      process.exitCode ??= 13;
+    }
     process._exiting = true;
     process.emit('exit', process.exitCode || 0);
   }
