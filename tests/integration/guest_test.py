@@ -1,0 +1,97 @@
+"""`tare spawn` over the guest engine, warm and cold: every row measured or refused with a reason, every sample judged."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import harness
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "schema"))
+import validate  # noqa: E402
+
+TARGETS = json.loads(subprocess.run([harness.TARE, "targets", "--json"], capture_output=True, check=True).stdout)
+GUEST = next(target for target in TARGETS if target["id"] == "guest")
+
+NO_PROGRAMS = "a guest is JavaScript: it runs no programs of the machine"
+NO_MOUNTS = "this version mounts no folders of the host"
+UNAVAILABLE = {"exec_true": NO_PROGRAMS, "spawn_exit": NO_PROGRAMS, "host_cwd_no_write": NO_MOUNTS,
+               "host_cwd_write_1file": NO_MOUNTS}
+MEASURED = {"node_exit_1", "fanout_1", "fanout_8", "fanout_32", "nested_8", "capture_2b", "capture_256k", "stdin_roundtrip_4k",
+            "exit_code_7", "signal_kill", "root_cwd_no_write", "reap_storm_32", "cold_start", "memory_4"}
+
+
+@unittest.skipUnless(GUEST["available"], f"guest: {GUEST['reason']}")
+class Guest(harness.TareTest):
+    def test_every_row_is_measured_and_judged_or_says_why_not(self):
+        result = self.tare("spawn", "--targets", "guest,guest_cold", "--iterations", "3", "--warmup", "1", timeout=240)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = self.document()
+        self.assertEqual(list(validate.problems(validate.load(harness.ROOT / "docs" / "run.schema.json"), document)), [])
+        self.assertTrue(document["complete"])
+        self.assertEqual(document["invariants"], {"ok": True, "failures": []})
+        for target in ["guest", "guest_cold"]:
+            rows = {row["row"]: row for row in document["rows"] if row["target"] == target}
+            self.assertEqual({name for name in rows if rows[name]["status"] == "ok"}, MEASURED, target)
+            for name, reason in UNAVAILABLE.items():
+                self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("unavailable", reason))
+            for name in MEASURED:
+                row = rows[name]
+                self.assertEqual(row["outcomes"], {"ok": 3}, name)
+                self.assertGreater(row["metrics"]["total"]["summary"]["p50"], 0, name)
+                # The warm-up is judged as well.
+                self.assertEqual({i["checked"] for i in row["invariants"]}, {4}, name)
+            self.see_details(rows)
+        self.assertEqual(self.drivers(document)["guest_cold"][-2:], ["--pool", "0"])
+        self.assertEqual(self.drivers(document)["guest"][-1], "driver")
+        self.assertIn("its spawn phase is not compared", " ".join(f["text"] for f in document["findings"]))
+        self.assertEqual(list(pathlib.Path(self.scratch).iterdir()), [], "files were left behind")
+
+    def see_details(self, rows):
+        self.assertEqual({"total", "create", "first_exec", "warm_exec", "dispose"}, set(rows["cold_start"]["metrics"]))
+        self.assertIn("none_left", {i["id"] for i in rows["cold_start"]["invariants"]})
+        self.assertEqual(rows["signal_kill"]["counters"]["signal"], 3 * 9)
+        self.assertEqual(rows["root_cwd_no_write"]["counters"]["syncSkipped"], 3)
+        self.assertEqual(rows["fanout_32"]["counters"]["exits"], 3 * 32)
+        self.assertEqual({i["id"] for i in rows["nested_8"]["invariants"]}, {"exit_code", "marker_once", "callbacks"})
+        self.assertLessEqual({"no_zombies", "fds_back", "threads_back"}, {i["id"] for i in rows["reap_storm_32"]["invariants"]})
+        memory = rows["memory_4"]["metrics"]
+        for i in range(3):
+            self.assertGreater(memory["live_guests"]["samples"][i], memory["vm"]["samples"][i])
+
+    def drivers(self, document):
+        return {target["id"]: target["driver"] for target in document["targets"]}
+
+    def test_its_driver_keeps_the_protocol(self):
+        result = self.tare("driver", "check", "--", str(harness.TARE), "guest", "driver")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_the_nested_script_of_the_seed_runs_as_it_is(self):
+        script = harness.ROOT / "tests" / "guest" / "scripts" / "seed" / "nested.js"
+        for pool in ["0", "8"]:
+            result = self.tare("guest", "run", "--pool", pool, str(script))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            (line,) = result.stdout.splitlines()
+            self.assertEqual(json.loads(line.removeprefix("__BENCH098__")), {
+                "expectedChildren": 8, "exitCallbacks": 8, "closeCallbacks": 8, "errorCallbacks": 0, "nonZeroExitCodes": 0,
+                "nonZeroCloseCodes": 0})
+
+    def test_it_stands_beside_the_others_with_its_taxes(self):
+        result = self.tare("spawn", "--targets", "native,node,guest", "--rows", "node_exit_1", "--iterations", "6", "--warmup", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        taxes = {(c["kind"], c["reference"]): c for c in self.document()["comparisons"]
+                 if c["subject"] == "guest" and c["metric"] == "total" and c["quantile"] == "p50"}
+        self.assertLessEqual({("emulation", "node"), ("total", "native")}, set(taxes))
+        for tax in taxes.values():
+            self.assertEqual(tax["pairs"], 6)
+        self.assertFalse([c for c in self.document()["comparisons"] if c["subject"] == "guest" and c["metric"] == "spawn"])
+
+    def test_without_its_node_the_lane_says_what_installs_it(self):
+        line = self.refused("spawn", "--targets", "guest", code=1, env={"XDG_CACHE_HOME": str(self.folder / "none")})
+        self.assertIn("target 'guest' is unavailable (node 24.22.3 is not installed)", line)
+        self.assertIn("tare targets install node", line)
+
+
+if __name__ == "__main__":
+    harness.main()
