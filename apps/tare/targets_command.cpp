@@ -50,7 +50,7 @@ int list_targets(driver::RegistryOptions options, Format format) {
   }
   std::string out;
   for (const TargetLine& line : lines) {
-    out += fmt::format("{:<8}{:<10}{:<11}", line.bench, line.id, line.lane);
+    out += fmt::format("{:<8}{:<12}{:<11}", line.bench, line.id, line.lane);
     if (line.available) {
       out += "available" + (line.program ? "    " + *line.program : "");
     } else {
