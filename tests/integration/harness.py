@@ -79,9 +79,10 @@ class TareTest(unittest.TestCase):
     def start(self, *arguments, env=None, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.Popen(
             [str(TARE), *map(str, arguments)],
-            cwd=self.folder, env=self.environment(**(env or {})), stdin=subprocess.DEVNULL, text=True, **options)
+            cwd=self.folder, env=self.environment(**(env or {})), text=True, **options)
 
     def tare(self, *arguments, env=None, timeout=120, **options):
         process = self.start(*arguments, env=env, **options)
