@@ -28,7 +28,17 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           agents_dedupe_scale(),
                                           agents_rss(),
                                           agents_durable_rate(),
-                                          agents_restart()};
+                                          agents_restart(),
+                                          guest_spawn_pooled(),
+                                          guest_spawn_cold(),
+                                          guest_fanout_32(),
+                                          guest_nested_8(),
+                                          guest_cpu(),
+                                          guest_engine_start(),
+                                          guest_memory(),
+                                          guest_stdio_rate(),
+                                          guest_stdio_roundtrip(),
+                                          guest_churn()};
   return all;
 }
 

@@ -116,5 +116,15 @@ Benchmark agents_dedupe_scale();
 Benchmark agents_rss();
 Benchmark agents_durable_rate();
 Benchmark agents_restart();
+Benchmark guest_spawn_pooled();
+Benchmark guest_spawn_cold();
+Benchmark guest_fanout_32();
+Benchmark guest_nested_8();
+Benchmark guest_cpu();
+Benchmark guest_engine_start();
+Benchmark guest_memory();
+Benchmark guest_stdio_rate();
+Benchmark guest_stdio_roundtrip();
+Benchmark guest_churn();
 
 }  // namespace tare::benchmarks

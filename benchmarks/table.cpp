@@ -1,5 +1,7 @@
 #include "table.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -54,8 +56,10 @@ std::string limit_text(const Result& result) {
   const bool is_ratio = result.judged == Judged::ratio;
   const std::string unit = is_ratio ? "×" : " " + result.unit;
   const auto number = [&](const json::Value& value) {
-    return is_ratio ? fmt::format("{:.2f}", value.to_number<double>())
-                    : text::significant(value.to_number<double>());
+    const auto figure = value.to_number<double>();
+    if (!is_ratio) return text::significant(figure);
+    const bool is_short = std::abs(figure * 100 - std::round(figure * 100)) < 1e-6;
+    return fmt::format("{:.{}f}", figure, is_short ? 2 : 3);  // 0.75 and 0.125
   };
   const json::Array* both = result.limit.if_array();
   if (both == nullptr) return "≤ " + number(result.limit) + unit;

@@ -33,6 +33,8 @@ TEST(BenchTable, limits_are_in_the_unit_of_what_is_judged) {
   EXPECT_EQ(limit_text(ratio_result()), "≤ 1.05×");
   EXPECT_EQ(limit_text(missing_result()), "0.93–1.03×");
   EXPECT_EQ(limit_text(size_result()), "≤ 25.0 MB");
+  const Bar eighth{"an.eighth", "one against another", "ms", Judged::ratio, {{}, 0.125}};
+  EXPECT_EQ(limit_text(judge(eighth, {}, {})), "≤ 0.125×");
 }
 
 TEST(BenchTable, what_did_not_pass_says_why_and_what_passed_does_not) {

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include "base/error.hpp"
+#include "guest_lanes.hpp"
+#include "lab/measure/random.hpp"
+#include "lab/process/child.hpp"
+#include "peer.hpp"
+#include "protocol/socket.hpp"
+#include "registry_worker.hpp"
+#include "runtime/guest_driver/scripts.hpp"
+
+namespace tare::benchmarks {
+namespace {
+
+constexpr std::uint64_t seed = 42;
+constexpr auto answer_limit = std::chrono::seconds(30);
+
+/// As large as the pieces that Node's own streams read from files.
+constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+constexpr std::size_t pieces = 4096;
+constexpr std::size_t total_bytes = piece_bytes * pieces;
+constexpr double total_mb = static_cast<double>(total_bytes) / (1024 * 1024);
+
+constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t warmup = 300;
+
+/// Writes the pieces as a stream wants it: as long as it takes them, and on when it has drained.
+std::string writer_script() {
+  return fmt::format(R"(
+const piece = Buffer.alloc({}, 'What a guest writes, its client reads. ');
+let left = {};
+(function write() {{
+  while (left > 0) {{
+    left--;
+    if (!process.stdout.write(piece)) return void process.stdout.once('drain', write);
+  }}
+}})();)",
+                     piece_bytes, pieces);
+}
+
+/// What comes, whatever its pieces are.
+std::string expected_piece() {
+  constexpr std::string_view text = "What a guest writes, its client reads. ";
+  std::string piece;
+  while (piece.size() < piece_bytes) piece += text;
+  piece.resize(piece_bytes);
+  return piece;
+}
+
+/// Whether the bytes are those at this place of the output.
+bool is_right(std::string_view bytes, std::size_t at, std::string_view piece) {
+  while (!bytes.empty()) {
+    const std::string_view rest = piece.substr(at % piece_bytes);
+    const std::size_t size = std::min(rest.size(), bytes.size());
+    if (bytes.substr(0, size) != rest.substr(0, size)) return false;
+    bytes.remove_prefix(size);
+    at += size;
+  }
+  return true;
+}
+
+/// MB a second from the first byte to the guest's end. Every byte is looked at.
+double transfer_rate(Guests& guests, std::string_view piece) {
+  const SystemClock clock;
+  guest::Execution writer = guests.start(writer_script(), guest::Stdio::pipe);
+  std::size_t got = 0;
+  Instant begin{};
+  for (;;) {
+    const auto event = writer.poll_event(clock.now() + answer_limit);
+    if (!event) throw Broken("a guest that writes got stuck");
+    if (got == 0) begin = clock.now();
+    if (const auto* ended = std::get_if<guest::Ended>(&*event)) {
+      if (ended->exit.code != 0) throw Broken("a guest that writes " + guest::describe(ended->exit));
+      break;
+    }
+    const auto* out = std::get_if<guest::Stdout>(&*event);
+    if (out == nullptr) throw Broken("a guest that writes said something on stderr");
+    if (!is_right(out->bytes, got, piece)) throw Broken(fmt::format("wrong bytes after {}", got));
+    got += out->bytes.size();
+  }
+  const Nanoseconds took = clock.now() - begin;
+  if (got != total_bytes) throw Broken(fmt::format("{} of {} bytes came", got, total_bytes));
+  return total_mb * 1e9 / static_cast<double>(took.count());
+}
+
+Measurement measure_rate() {
+  guest::VmOptions machine = Guests::machine_options();
+  machine.limits.output_bytes = 2 * total_bytes;
+  Guests guests({}, machine);
+  const std::string piece = expected_piece();
+  transfer_rate(guests, piece);
+  auto figures = interleave({[&] { return transfer_rate(guests, piece); }},
+                            {.fewest = 10, .most = 40, .limit = std::chrono::seconds(20)});
+  const std::size_t transfers = figures[0].size();
+  Measurement measurement = alone(std::move(figures[0]));
+  measurement.note = fmt::format("p50 of {} transfers of {} MB in pieces of {} KiB", transfers, total_mb,
+                                 piece_bytes / 1024);
+  return measurement;
+}
+
+/// Another text each time.
+std::string fresh_block(std::uint64_t round) {
+  std::string block;
+  for (std::uint64_t i = 0; block.size() < block_bytes; ++i)
+    block += fmt::format("{:016x}", measure::mix(round, i));
+  return block;
+}
+
+/// A guest that copies its stdin to its stdout.
+class GuestEcho {
+ public:
+  explicit GuestEcho(guest::Execution execution) : execution_(std::move(execution)) {}
+
+  void round_trip(const std::string& block, std::string& back) {
+    back.clear();
+    if (!execution_.write_stdin(block)) throw Broken("the guest does not read any more");
+    while (back.size() < block.size()) {
+      const auto event = execution_.poll_event(SystemClock().now() + answer_limit);
+      const auto* out = event ? std::get_if<guest::Stdout>(&*event) : nullptr;
+      if (out == nullptr) throw Broken("the guest does not echo any more");
+      back += out->bytes;
+    }
+  }
+
+  void leave() {
+    execution_.close_stdin();
+    expect_success(execution_);
+  }
+
+ private:
+  guest::Execution execution_;
+};
+
+/// The same by a few lines of C, over the same kind of socket.
+class BareEcho {
+ public:
+  BareEcho() : pair_(guest::make_socket_pair()), child_(process::spawn(options(pair_.theirs.get()))) {
+    pair_.theirs.reset();
+  }
+
+  void round_trip(const std::string& block, std::string& back) {
+    back.resize(block.size());
+    if (!guest::send_all(pair_.ours.get(), block)) throw Broken("bare_echo does not read any more");
+    for (std::size_t got = 0; got < back.size();) {
+      const ssize_t n = ::recv(pair_.ours.get(), back.data() + got, back.size() - got, 0);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) throw Broken("bare_echo does not echo any more");
+      got += static_cast<std::size_t>(n);
+    }
+  }
+
+  void leave() {
+    pair_.ours.reset();
+    const auto exit = child_.wait(SystemClock().now() + answer_limit);
+    if (!exit || !exit->ok()) throw Broken("bare_echo did not end well");
+  }
+
+ private:
+  static process::SpawnOptions options(int socket) {
+    process::SpawnOptions options;
+    options.argv = {helper("bare_echo").string()};
+    options.in = options.out = process::Stdio::descriptor(socket);
+    return options;
+  }
+
+  guest::SocketPair pair_;
+  process::Child child_;
+};
+
+template <class Echo>
+double round_trip_us(Echo& echo, std::uint64_t round) {
+  const SystemClock clock;
+  const std::string block = fresh_block(round);
+  std::string back;
+  back.reserve(block.size());
+  const Instant begin = clock.now();
+  echo.round_trip(block, back);
+  const Instant end = clock.now();
+  if (back != block) throw Broken("an echo gave back something else");
+  return static_cast<double>((end - begin).count()) / 1e3;
+}
+
+Measurement measure_round_trip() {
+  Guests guests;
+  GuestEcho guest(guests.start(guest_driver::echo_script, guest::Stdio::pipe));
+  BareEcho bare;
+  std::uint64_t round = seed;
+  const std::vector<Lane> lanes{[&] { return round_trip_us(guest, round++); },
+                                [&] { return round_trip_us(bare, round++); }};
+  for (std::size_t i = 0; i < warmup; ++i) {
+    for (const Lane& lane : lanes) lane();
+  }
+  const auto figures = interleave(lanes, {.fewest = 1000, .most = 20'000, .limit = std::chrono::seconds(15)});
+  guest.leave();
+  bare.leave();
+  return p50_against(figures[0], figures[1], "4 KiB there and back each");
+}
+
+}  // namespace
+
+Benchmark guest_stdio_rate() {
+  return {{"guest.stdio_rate",
+           "what a guest writes to stdout and its client reads, in a second",
+           "MB/s",
+           Judged::rate,
+           {500.0, {}}},
+          measure_rate};
+}
+
+Benchmark guest_stdio_roundtrip() {
+  return {{"guest.stdio_roundtrip",
+           "4 KiB to a guest and back p50, against a bare C echo over the same kind of socket",
+           "µs",
+           Judged::ratio,
+           {{}, 2.0}},
+          measure_round_trip};
+}
+
+}  // namespace tare::benchmarks
