@@ -152,11 +152,15 @@ getInternalBinding('builtins').setInternalLoaders = (internalBinding, require) =
 kit.compile('internal/bootstrap/realm', 'realm')(process, missing('linked binding'), getInternalBinding, primordials);
 
 const { internalBinding, require } = tools.library;
-const run = (id) => kit.compile(id, 'main')(process, require, internalBinding, primordials);
-for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/is_main_thread',
-  'switches/does_own_process_state']) {
+const run = (id, load = require) => kit.compile(id, 'main')(process, load, internalBinding, primordials);
+for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/does_own_process_state']) {
   run(`internal/bootstrap/${id}`);
 }
+// This file ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
+// modules, which is large, comes with the first of them.
+const later = new Set(['internal/modules/esm/loader', 'internal/modules/esm/utils', 'internal/modules/run_main',
+  'internal/perf/utils', 'internal/dns/utils', 'url', 'util']);
+run('internal/bootstrap/switches/is_main_thread', (id) => (later.has(id) ? undefined : require(id)));
 
 tools.run = run;
 kit.compile('tare/main', 'glue')(tools);

@@ -5,7 +5,8 @@ const { binding, callbacks, kit, library, process, run } = tools;
 const { require } = library;
 
 const path = require('path');
-const { Module } = require('internal/modules/cjs/loader');
+const { Module, initializeCJS } = require('internal/modules/cjs/loader');
+const { initializeESM } = require('internal/modules/esm/utils');
 const { initializeDebugEnv } = require('internal/util/debuglog');
 const { onWarning } = require('internal/process/warning');
 const options = binding('options').values;
@@ -16,8 +17,10 @@ const preExecution = require('internal/process/pre_execution');
 const building = binding('mksnapshot').isBuildingSnapshotBuffer;
 let warming = true; // what runs in the snapshot stays open to change
 building[0] = 1; // process.argv0 stays configurable
-preExecution.prepareMainThreadExecution();
+preExecution.prepareMainThreadExecution(false, false);
 building[0] = 0;
+initializeCJS();
+initializeESM(false);
 
 preExecution.prepareMainThreadExecution = (expandArgv1) => {
   binding('process_methods').patchProcessObject(process);
@@ -101,6 +104,9 @@ callbacks.start = () => {
   if (parsed.version) {
     require('internal/console/global').log(process.version);
   } else if (parsed.eval) {
+    // Node would make node:module a global of that name, and load it to find out whether it is one: with it comes
+    // the whole loader of ES modules.
+    globalThis.module = undefined;
     run('internal/main/eval_string');
   } else if (parsed.file !== undefined && parsed.file !== '-') {
     run('internal/main/run_main_module');
@@ -109,7 +115,9 @@ callbacks.start = () => {
   }
 };
 
-callbacks.fatalException = (error, fromPromise) => process._fatalException(error, fromPromise);
+/** Null when the program has put something else in place of it. */
+callbacks.fatalException = (error, fromPromise) => (
+  typeof process._fatalException === 'function' ? process._fatalException(error, fromPromise) : null);
 
 callbacks.inspect = (value) => require('internal/util/inspect').inspect(value);
 

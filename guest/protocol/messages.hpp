@@ -138,10 +138,9 @@ struct Exited {
   std::optional<std::string> reason;  ///< one of the names above
   std::optional<std::string> detail;  ///< more about the reason, for a person
   json::Value sync = "skipped";       ///< "skipped", or how many files were written back to the host
-  std::uint64_t cpu_ns = 0;
-  std::uint64_t max_heap_bytes = 0;
+  std::optional<std::uint64_t> cpu_ns;  ///< processor time of its thread; not of what never ran
 };
-BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns, max_heap_bytes))
+BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns))
 
 enum class Level { debug, info, warning, error };
 BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)
@@ -156,7 +155,7 @@ BOOST_DESCRIBE_STRUCT(Log, (), (level, text))
 struct Reply {
   std::optional<std::string> error;
   /// Of stats, all since the engine's start or now: liveGuests, spawned, exited, poolHits, poolMisses,
-  /// poolReady, vms, threads.
+  /// poolReady, vms, threads, abandoned.
   std::optional<std::map<std::string, std::int64_t>> counters;
   /// Of dispose_vm: how many processes still lived and were killed.
   std::optional<std::uint64_t> killed;
@@ -167,12 +166,11 @@ BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed))
 struct EngineConfig {
   std::optional<bool> build;                        ///< make the snapshot and leave
   std::string pack;                                 ///< path of the library's sources and tables
-  std::string snapshot;                             ///< path of the start-up snapshot
+  std::string snapshot;                             ///< path of the start-up snapshot; compiled code lies beside it
   std::optional<std::uint32_t> pool;                ///< isolates that wait for a process
   std::optional<std::uint64_t> memory_limit_bytes;  ///< of the whole engine process
-  std::optional<std::string> code_cache;            ///< folder for compiled code; none: kept in memory only
 };
-BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes, code_cache))
+BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes))
 
 /// "SIGKILL" of 9 and the reverse; nothing for what is not a signal.
 std::optional<std::string> signal_name(int number);

@@ -16,7 +16,8 @@ void compile(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const PackText* text = engine().pack->find(to_string(isolate, args[0]));
   Local<v8::Function> function;
-  if (text != nullptr && compile_text(isolate->GetCurrentContext(), *text, to_string(isolate, args[1])).ToLocal(&function))
+  if (text != nullptr &&
+      compile_text(isolate->GetCurrentContext(), *text, to_string(isolate, args[1])).ToLocal(&function))
     args.GetReturnValue().Set(function);
 }
 
@@ -60,12 +61,9 @@ void collect(const Arguments& args) {
 }
 
 const Native natives[] = {
-    {"collect", collect},
-    {"compile", compile},
-    {"text", text},
-    {"privateSymbol", private_symbol},
-    {"ready", ready},
-    {"setPromiseHooks", set_promise_hooks},
+    {"collect", collect}, {"compile", compile},
+    {"text", text},       {"privateSymbol", private_symbol},
+    {"ready", ready},     {"setPromiseHooks", set_promise_hooks},
 };
 
 }  // namespace

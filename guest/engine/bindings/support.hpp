@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <v8.h>
 
 #include "engine/isolate/native.hpp"
@@ -55,10 +56,11 @@ void throw_error(v8::Isolate* isolate, ErrorKind kind, std::string_view code, st
 std::optional<std::size_t> index_argument(v8::Isolate* isolate, v8::Local<v8::Value> value,
                                           std::size_t otherwise);
 
-/// Sets a member that a program sees. Only for objects that were made here.
+/// Sets a member that a program sees. Only for objects that were made here. Defines it: a setter that the program
+/// gave Object.prototype has no say, and nothing is set when the process is at its end.
 inline void set(v8::Isolate* isolate, v8::Local<v8::Object> object, std::string_view name,
                 v8::Local<v8::Value> value) {
-  object->Set(isolate->GetCurrentContext(), key(isolate, name), value).Check();
+  std::ignore = object->CreateDataProperty(isolate->GetCurrentContext(), key(isolate, name), value);
 }
 
 }  // namespace tare::engine

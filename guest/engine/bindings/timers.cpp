@@ -1,5 +1,5 @@
-// The bindings `timers`, `task_queue` and `async_context_frame`, and `loop` for the glue: what reaches the event
-// loop.
+// The bindings `timers`, `task_queue` and `async_context_frame`, and `loop` for the glue: what reaches the
+// event loop.
 
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"

@@ -1,6 +1,7 @@
 #include "engine/isolate/compile.hpp"
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/modules/code_cache.hpp"
 
 namespace tare::engine {
 namespace {
@@ -23,7 +25,8 @@ std::span<const std::string_view> parameters_of(std::string_view kind) {
                                                                "perIsolateSymbols"};
   static constexpr std::array<std::string_view, 4> realm{"process", "getLinkedBinding", "getInternalBinding",
                                                          "primordials"};
-  static constexpr std::array<std::string_view, 4> main{"process", "require", "internalBinding", "primordials"};
+  static constexpr std::array<std::string_view, 4> main{"process", "require", "internalBinding",
+                                                        "primordials"};
   static constexpr std::array<std::string_view, 2> boot{"host", "kit"};
   static constexpr std::array<std::string_view, 1> glue{"tools"};
   if (kind == "per_context") return per_context;
@@ -32,6 +35,13 @@ std::span<const std::string_view> parameters_of(std::string_view kind) {
   if (kind == "boot") return boot;
   if (kind == "glue") return glue;
   return module;
+}
+
+v8::MaybeLocal<v8::Function> compile_function(Local<v8::Context> context, v8::ScriptCompiler::Source& source,
+                                              std::vector<Local<v8::String>>& parameters,
+                                              v8::ScriptCompiler::CompileOptions options) {
+  return v8::ScriptCompiler::CompileFunction(context, &source, parameters.size(), parameters.data(), 0,
+                                             nullptr, options);
 }
 
 }  // namespace
@@ -47,13 +57,30 @@ v8::MaybeLocal<v8::Function> compile_text(Local<v8::Context> context, const Pack
   Local<v8::String> source;
   if (!v8::String::NewExternalOneByte(isolate, resource).ToLocal(&source)) return {};
   const v8::ScriptOrigin origin(to_v8(isolate, name));
-  v8::ScriptCompiler::Source script(source, origin);
-  // Functions that a snapshot holds compiled have no name but their own, as in Node's snapshot: stack traces of the
-  // loaders say "Object..js". What is compiled later is called "Module._extensions..js".
-  const bool eager = guest_of(isolate) == nullptr && text.id().starts_with("internal/modules/");
-  return v8::ScriptCompiler::CompileFunction(
-      context, &script, parameters.size(), parameters.data(), 0, nullptr,
-      eager ? v8::ScriptCompiler::kEagerCompile : v8::ScriptCompiler::kNoCompileOptions);
+  if (guest_of(isolate) == nullptr) {
+    // Functions that a snapshot holds compiled have no name but their own, as in Node's snapshot: stack
+    // traces of the loaders say "Object..js". What is compiled later is called "Module._extensions..js".
+    v8::ScriptCompiler::Source script(source, origin);
+    const bool eager = text.id().starts_with("internal/modules/");
+    return compile_function(
+        context, script, parameters,
+        eager ? v8::ScriptCompiler::kEagerCompile : v8::ScriptCompiler::kNoCompileOptions);
+  }
+  const std::shared_ptr<const CodeCache::Code> code = code_cache().find(text.id());
+  if (code == nullptr) {
+    v8::ScriptCompiler::Source script(source, origin);
+    Local<v8::Function> function;
+    if (!compile_function(context, script, parameters, v8::ScriptCompiler::kNoCompileOptions)
+             .ToLocal(&function))
+      return {};
+    note_function(context, text.id(), function);
+    return function;
+  }
+  v8::ScriptCompiler::Source script(source, origin, cached_data(*code).release());
+  const v8::MaybeLocal<v8::Function> function =
+      compile_function(context, script, parameters, v8::ScriptCompiler::kConsumeCodeCache);
+  if (script.GetCachedData()->rejected) code_cache().reject(text.id());
+  return function;
 }
 
 }  // namespace tare::engine

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string_view>
-
 #include <v8.h>
 
 #include "engine/isolate/pack.hpp"

@@ -40,7 +40,10 @@ Guest* guest_of(v8::Isolate* isolate) {
 }
 
 Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process)
-    : isolate_(isolate), realm_(realm), process_(std::move(process)), loop_(realm, process_->wait(), isolate.tasks()) {
+    : isolate_(isolate),
+      realm_(realm),
+      process_(std::move(process)),
+      loop_(realm, process_->wait(), isolate.tasks()) {
   realm_.isolate()->SetData(guest_slot, this);
   process_->on_kill([isolate = realm_.isolate()](int) { isolate->TerminateExecution(); });
 }
@@ -69,7 +72,8 @@ kernel::Exit Guest::run() {
   spin();
   int code = 0;
   Local<Value> result;
-  if (!ending() && realm_.call_bare("exit").ToLocal(&result) && result->IsInt32()) code = result.As<v8::Int32>()->Value();
+  if (!ending() && realm_.call_bare("exit").ToLocal(&result) && result->IsInt32())
+    code = result.As<v8::Int32>()->Value();
   // Only the thread that waits knows of a kill; post_exit() puts its signal in place of this.
   return kernel::Exit::with_code(exit_code_.value_or(code));
 }

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-
 #include <v8.h>
 
 #include "engine/isolate/isolate.hpp"

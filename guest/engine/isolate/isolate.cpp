@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "engine/isolate/containment.hpp"
 #include "engine/isolate/native.hpp"
 
 namespace tare::engine {
@@ -13,7 +14,8 @@ Engine& engine() {
 
 bool Buffers::take(std::size_t length) {
   const std::uint64_t before = used_.fetch_add(length, std::memory_order_relaxed);
-  if (before + length <= most_.load(std::memory_order_relaxed)) return true;
+  constexpr std::size_t in_heap = 64;  // the longest typed array that V8 keeps in its heap
+  if (length <= in_heap || before + length <= most_.load(std::memory_order_relaxed)) return true;
   used_.fetch_sub(length, std::memory_order_relaxed);
   refused_.store(true, std::memory_order_relaxed);
   return false;
@@ -43,6 +45,7 @@ IsolateOwner::IsolateOwner(Origin origin, Limits limits)
   engine().platform->RegisterIsolate(isolate_, &delegate_);
   v8::Isolate::Initialize(isolate_, params);
   isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
+  contain_failures(isolate_);
 }
 
 IsolateOwner::~IsolateOwner() {

@@ -3,13 +3,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <vector>
-
+#include <string>
 #include <v8.h>
+#include <vector>
 
 #include "engine/isolate/pack.hpp"
 #include "engine/isolate/platform.hpp"
+#include "protocol/messages.hpp"
 
 namespace tare::engine {
 
@@ -19,12 +21,15 @@ struct Engine {
   std::unique_ptr<Pack> pack;
   std::vector<std::intptr_t> references;
   v8::StartupData snapshot{nullptr, 0};
+  /// Tells the client something; thread-safe. Null while there is none.
+  std::function<void(guest::Level, const std::string&)> log;
 };
 
 /// The one of this process. Set up before the first isolate.
 Engine& engine();
 
-/// ArrayBuffers of one guest, up to a budget: beyond it V8 throws a RangeError in the guest.
+/// ArrayBuffers of one guest, up to a budget: beyond it V8 throws a RangeError in the guest. A typed array that
+/// lies in V8's heap, and so counts there, still gets the few bytes that it moves to, as V8 can't do without.
 class Buffers final : public v8::ArrayBuffer::Allocator {
  public:
   explicit Buffers(std::uint64_t most) : most_(most) {}
@@ -67,8 +72,8 @@ class IsolateOwner {
   v8::Isolate* isolate_ = nullptr;
 };
 
-/// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. If the code throws,
-/// says what on stderr and ends the process: V8 can't take a snapshot back that was begun.
+/// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. If the code
+/// throws, says what on stderr and ends the process: V8 can't take a snapshot back that was begun.
 std::string build_snapshot();
 
 }  // namespace tare::engine

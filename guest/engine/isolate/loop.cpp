@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <pthread.h>
 #include <utility>
 
 #include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"
@@ -26,6 +29,21 @@ bool ready_now(const Description& description, Description::Direction direction)
 bool ending(v8::Isolate* isolate) {
   const Guest* guest = guest_of(isolate);
   return guest == nullptr || guest->ending();
+}
+
+/// The pages of this thread's stack below what is in use. Their contents mean nothing.
+void release_stack() {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
+  void* low = nullptr;
+  std::size_t size = 0;
+  ::pthread_attr_getstack(&attributes, &low, &size);
+  ::pthread_attr_destroy(&attributes);
+  constexpr std::uintptr_t margin = 32 << 10;  // for what this call itself needs
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t used = (reinterpret_cast<std::uintptr_t>(&attributes) - margin) & ~(page - 1);
+  const auto begin = reinterpret_cast<std::uintptr_t>(low);
+  if (used > begin) ::madvise(low, used - begin, MADV_DONTNEED);
 }
 
 }  // namespace
@@ -94,7 +112,8 @@ void Loop::set_counted(WatchId id, bool counted) {
 }
 
 void Loop::update_now() {
-  now_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
+  now_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_)
+                .count();
 }
 
 std::int64_t Loop::now_ms() const {
@@ -199,12 +218,31 @@ std::optional<Instant> Loop::deadline() const {
 }
 
 void Loop::sleep(kernel::Wait::Ticket ticket) {
+  // A guest that has nothing to do for a while is likely to have nothing to do for long: what it took to get
+  // here, garbage and stack, is then given back, once.
+  constexpr auto a_while = std::chrono::milliseconds(100);
+  const std::optional<Instant> until = deadline();
+  const Instant settle = std::chrono::steady_clock::now() + a_while;
+  if (settled_ || (until && *until <= settle)) {
+    wait(ticket, until);
+    return;
+  }
+  wait(ticket, settle);
+  if (wait_->ticket() != ticket || wait_->interrupted() || std::chrono::steady_clock::now() < settle) return;
+  settled_ = true;
+  realm_.isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
+  realm_.isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kNone);
+  release_stack();
+}
+
+void Loop::wait(kernel::Wait::Ticket ticket, std::optional<Instant> until) {
   std::vector<pollfd> fds;
   for (const auto& [id, watch] : watches_) {
     const std::optional<int> fd = watch.description->host_fd();
-    if (fd) fds.push_back({*fd, static_cast<short>(watch.direction == Description::Direction::read ? POLLIN : POLLOUT), 0});
+    if (fd)
+      fds.push_back(
+          {*fd, static_cast<short>(watch.direction == Description::Direction::read ? POLLIN : POLLOUT), 0});
   }
-  const std::optional<Instant> until = deadline();
   if (fds.empty()) {
     (void)(until ? wait_->block_until(ticket, *until) : wait_->block(ticket));
     return;

@@ -6,9 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
-
 #include <v8.h>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "engine/isolate/platform.hpp"
@@ -35,13 +34,13 @@ class Loop {
   enum class Sleep : std::uint8_t { no, yes };
   void turn(Sleep sleep);
 
-  /// For any thread: `work` runs on the loop's thread in its next turn, each within a callback scope of its own
-  /// when it calls Realm::call. What is posted after the loop's end is dropped.
+  /// For any thread: `work` runs on the loop's thread in its next turn, each within a callback scope of its
+  /// own when it calls Realm::call. What is posted after the loop's end is dropped.
   class Port;
   std::shared_ptr<Port> port() const { return port_; }
 
-  /// Calls `ready` (JavaScript) whenever `description` can be read or written, until it is stopped. Edge cases
-  /// are level-triggered: while there is something left it is called every turn.
+  /// Calls `ready` (JavaScript) whenever `description` can be read or written, until it is stopped. Edge
+  /// cases are level-triggered: while there is something left it is called every turn.
   using WatchId = std::uint32_t;
   WatchId watch(std::shared_ptr<kernel::Description> description, kernel::Description::Direction direction,
                 v8::Local<v8::Function> ready);
@@ -74,6 +73,7 @@ class Loop {
   bool run_pending();
   void run_immediates();
   void sleep(kernel::Wait::Ticket ticket);
+  void wait(kernel::Wait::Ticket ticket, std::optional<Instant> until);
   std::optional<Instant> deadline() const;
 
   Realm& realm_;
@@ -86,6 +86,7 @@ class Loop {
   bool timer_counted_ = false;
   bool immediate_counted_ = false;
   bool pending_ = false;
+  bool settled_ = false;  ///< has given back what it needed to get so far
   int requests_ = 0;
   WatchId next_watch_ = 1;
   std::map<WatchId, Watch> watches_;

@@ -4,7 +4,8 @@
 
 namespace tare::engine {
 
-v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context, const Binding& binding) {
+v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context,
+                                   const Binding& binding) {
   const v8::Local<v8::Object> members = v8::Object::New(isolate);
   for (const Native& native : binding.natives) {
     const v8::Local<v8::String> name = key(isolate, native.name);

@@ -4,9 +4,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
 #include <v8.h>
+#include <vector>
 
 #include "engine/isolate/pack.hpp"
 
@@ -21,13 +20,15 @@ struct Native {
   v8::FunctionCallback call;
 };
 
-/// The natives of one of Node's bindings, `host.NAME` in JavaScript. A snapshot names functions by their place
-/// among all natives: the order must be the same in every process, which is why they are listed in one table.
+/// The natives of one of Node's bindings, `host.NAME` in JavaScript. A snapshot names functions by their
+/// place among all natives: the order must be the same in every process, which is why they are listed in one
+/// table.
 struct Binding {
   const char* name;
   std::span<const Native> natives;
   /// Adds what isn't a plain function, such as a class; may be null.
-  void (*extend)(v8::Isolate* isolate, v8::Local<v8::Context> context, v8::Local<v8::Object> binding) = nullptr;
+  void (*extend)(v8::Isolate* isolate, v8::Local<v8::Context> context,
+                 v8::Local<v8::Object> binding) = nullptr;
   /// The addresses that `extend` gives to V8.
   std::span<const std::intptr_t> references = {};
 };
@@ -36,7 +37,8 @@ struct Binding {
 std::span<const Binding* const> all_bindings();
 
 /// The natives of one binding as an object.
-v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context, const Binding& binding);
+v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context,
+                                   const Binding& binding);
 
 /// `host`: an object with a member per binding.
 v8::Local<v8::Object> make_host(v8::Isolate* isolate, v8::Local<v8::Context> context);
@@ -48,13 +50,15 @@ std::vector<std::intptr_t> external_references(const Pack& pack);
 // Short words for what every native does.
 
 inline v8::Local<v8::String> to_v8(v8::Isolate* isolate, std::string_view text) {
-  return v8::String::NewFromUtf8(isolate, text.data(), v8::NewStringType::kNormal, static_cast<int>(text.size()))
+  return v8::String::NewFromUtf8(isolate, text.data(), v8::NewStringType::kNormal,
+                                 static_cast<int>(text.size()))
       .ToLocalChecked();
 }
 
 /// A name of a member: one string per isolate, whatever how often it is asked for.
 inline v8::Local<v8::String> key(v8::Isolate* isolate, std::string_view name) {
-  return v8::String::NewFromUtf8(isolate, name.data(), v8::NewStringType::kInternalized, static_cast<int>(name.size()))
+  return v8::String::NewFromUtf8(isolate, name.data(), v8::NewStringType::kInternalized,
+                                 static_cast<int>(name.size()))
       .ToLocalChecked();
 }
 

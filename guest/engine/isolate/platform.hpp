@@ -5,11 +5,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <vector>
-
 #include <node.h>
+#include <optional>
 #include <v8-platform.h>
+#include <vector>
 
 namespace tare::engine {
 

@@ -1,22 +1,31 @@
 #include "engine/isolate/pool.hpp"
 
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <optional>
+#include <pthread.h>
 #include <utility>
 
-#include <csignal>
-#include <pthread.h>
-
+#include "engine/isolate/containment.hpp"
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/kernel/shell.hpp"
 #include "engine/kernel/vm.hpp"
+#include "engine/modules/code_cache.hpp"
+#include "protocol/messages.hpp"
 
 namespace tare::engine {
 namespace {
 
 /// V8 counts about 1 MB down from where an isolate was made; the rest is for what is above and below that.
 constexpr std::size_t stack_bytes = std::size_t{2} << 20;
+
+Nanoseconds thread_cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
 
 IsolateOwner::Limits limits_of(const kernel::Limits& limits) {
   return {limits.heap_bytes, limits.array_buffer_bytes};
@@ -31,28 +40,41 @@ bool usual(const kernel::Limits& limits) {
 std::size_t near_heap_limit(void* data, std::size_t current, std::size_t) {
   constexpr std::size_t enough = std::size_t{2} << 30;
   auto* process = static_cast<kernel::Process*>(data);
-  static_cast<void>(process->signal(SIGKILL, "memory"));
+  static_cast<void>(process->signal(SIGKILL, std::string(guest::reason::memory)));
   return current + enough;
 }
 
-void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel::Process>& process, Watchdog& watchdog) {
+void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel::Process>& process,
+              Watchdog& watchdog) {
+  const Nanoseconds start = thread_cpu_time();
   const kernel::Limits& limits = process->vm()->limits();
   isolate.buffers().set_most(limits.array_buffer_bytes);
   isolate.get()->AddNearHeapLimitCallback(near_heap_limit, process.get());
+  const Blame blame(process);
   kernel::Exit exit;
   {
-    const Watchdog::Guard guard = watchdog.watch(process);
+    Watchdog::Guard guard = watchdog.watch(process, isolate.get());
     const v8::HandleScope handles(isolate.get());
     const v8::Context::Scope context(realm.context());
     Guest guest(isolate, realm, process);
+    process->on_kill([&](int) {
+      isolate.get()->TerminateExecution();
+      guard.killed();
+    });
     if (!process->kill_requested()) exit = guest.run();
   }
-  isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
+  process->set_cpu_time(thread_cpu_time() - start);
   process->post_exit(std::move(exit));
+  // Nobody waits for this any more. What was killed has had its share.
+  if (!process->kill_requested()) {
+    const v8::HandleScope handles(isolate.get());
+    keep_code(realm.context());
+  }
+  isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
 }
 
 void run_shell_process(const std::shared_ptr<kernel::Process>& process, Watchdog& watchdog) {
-  const Watchdog::Guard guard = watchdog.watch(process);
+  const Watchdog::Guard guard = watchdog.watch(process, nullptr);
   process->post_exit(kernel::run_shell(process));
 }
 
@@ -90,7 +112,8 @@ class Pool::Slot {
       run_shell_process(process_, pool_.watchdog_);
       return;
     }
-    IsolateOwner isolate(Origin::snapshot, limits_of(process_ == nullptr ? kernel::Limits{} : process_->vm()->limits()));
+    IsolateOwner isolate(Origin::snapshot,
+                         limits_of(process_ == nullptr ? kernel::Limits{} : process_->vm()->limits()));
     const v8::Isolate::Scope inside(isolate.get());
     set_isolate_callbacks(isolate.get());
     {
@@ -121,7 +144,7 @@ class Pool::Slot {
   std::atomic<bool> ready_{false};
 };
 
-Pool::Pool(std::size_t size) : size_(size) {
+Pool::Pool(std::size_t size, std::optional<std::uint64_t> memory_limit) : size_(size), watchdog_(memory_limit) {
   if (size_ > 0) refiller_ = std::thread([this] { refill(); });
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/isolate/watchdog.hpp"
@@ -26,8 +27,9 @@ class Pool final : public kernel::Runner {
     std::size_t threads = 0;   ///< of guests, waiting or running
   };
 
-  /// `size` isolates wait; 0: none ever does. The snapshot must be there.
-  explicit Pool(std::size_t size);
+  /// `size` isolates wait; 0: none ever does. The process ends when it holds more than `memory_limit` bytes. The
+  /// snapshot must be there.
+  explicit Pool(std::size_t size, std::optional<std::uint64_t> memory_limit = std::nullopt);
   ~Pool() override;
 
   kernel::Result<void> start(std::shared_ptr<kernel::Process> process) override;

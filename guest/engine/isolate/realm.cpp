@@ -89,7 +89,8 @@ Realm* realm_of(v8::Isolate* isolate) {
   return guest == nullptr ? nullptr : &guest->realm();
 }
 
-MaybeLocal<Value> prepare_stack_trace(Local<v8::Context> context, Local<Value> error, Local<v8::Array> sites) {
+MaybeLocal<Value> prepare_stack_trace(Local<v8::Context> context, Local<Value> error,
+                                      Local<v8::Array> sites) {
   v8::Isolate* isolate = v8::Isolate::GetCurrent();
   const Realm* realm = realm_of(isolate);
   const Local<Value> function = realm == nullptr ? Local<Value>() : realm->callback("prepareStackTrace");
@@ -97,8 +98,8 @@ MaybeLocal<Value> prepare_stack_trace(Local<v8::Context> context, Local<Value> e
     return error->IsObject() ? error->ToString(context).FromMaybe(Local<v8::String>()) : Local<v8::String>();
   }
   std::array<Local<Value>, 3> arguments{context->Global(), error, sites};
-  return function.As<v8::Function>()->Call(context, v8::Undefined(isolate), static_cast<int>(arguments.size()),
-                                           arguments.data());
+  return function.As<v8::Function>()->Call(context, v8::Undefined(isolate),
+                                           static_cast<int>(arguments.size()), arguments.data());
 }
 
 void on_rejection(v8::PromiseRejectMessage message) {

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-
 #include <v8.h>
 
 namespace tare::engine {
@@ -28,13 +27,16 @@ class Realm {
   /// Calls JavaScript from the loop, as Node's MakeCallback does: then run nextTick's queue and the
   /// microtasks; what is thrown goes the way of uncaught exceptions. Returns what the function returned, and
   /// nothing if it threw or the guest is at its end.
-  v8::MaybeLocal<v8::Value> call(v8::Local<v8::Function> function, std::span<v8::Local<v8::Value>> arguments = {});
+  v8::MaybeLocal<v8::Value> call(v8::Local<v8::Function> function,
+                                 std::span<v8::Local<v8::Value>> arguments = {});
   v8::MaybeLocal<v8::Value> call(std::string_view callback, std::span<v8::Local<v8::Value>> arguments = {});
 
   /// The same without the queues behind it: for what only prepares.
-  v8::MaybeLocal<v8::Value> call_bare(std::string_view callback, std::span<v8::Local<v8::Value>> arguments = {});
+  v8::MaybeLocal<v8::Value> call_bare(std::string_view callback,
+                                      std::span<v8::Local<v8::Value>> arguments = {});
 
-  /// Memory that JavaScript shares with the loop: the array `name` of `callbacks`, as it lies outside the heap.
+  /// Memory that JavaScript shares with the loop: the array `name` of `callbacks`, as it lies outside the
+  /// heap.
   template <class T>
   T* shared(std::string_view name) const {
     return static_cast<T*>(shared_memory(name));
@@ -45,7 +47,8 @@ class Realm {
 
  private:
   void* shared_memory(std::string_view name) const;
-  v8::MaybeLocal<v8::Value> invoke(v8::Local<v8::Function> function, std::span<v8::Local<v8::Value>> arguments);
+  v8::MaybeLocal<v8::Value> invoke(v8::Local<v8::Function> function,
+                                   std::span<v8::Local<v8::Value>> arguments);
 
   v8::Isolate* isolate_;
   v8::Global<v8::Context> context_;
@@ -57,8 +60,8 @@ class Realm {
 
 enum class Thrower : std::uint8_t { program, promise };
 
-/// What happens to an exception that nothing caught: process._fatalException, and if that does not want it, the
-/// message on stderr and the end of the process with its code.
+/// What happens to an exception that nothing caught: process._fatalException, and if that does not want it,
+/// the message on stderr and the end of the process with its code.
 void trigger_uncaught(v8::Isolate* isolate, v8::Local<v8::Value> error, v8::Local<v8::Message> message,
                       Thrower thrower);
 

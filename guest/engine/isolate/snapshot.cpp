@@ -31,7 +31,8 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
   const v8::Context::Scope inside(context);
   const v8::TryCatch caught(isolate);
   const PackText* text = engine().pack->find("tare/boot");
-  if (text == nullptr) throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
+  if (text == nullptr)
+    throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
   const Local<v8::Object> kit = make_kit(isolate, context);
   Local<v8::Function> function;
   Local<Value> arguments[] = {make_host(isolate, context), kit};

@@ -1,10 +1,10 @@
 // How Node ends for an exception that nobody caught: the line of source with a caret, the stack, the version.
 
 #include <array>
+#include <node_version.h>
 #include <string>
 
 #include <fmt/format.h>
-#include <node_version.h>
 
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"
@@ -63,7 +63,9 @@ Local<Value> enhanced_stack(const Realm& realm, Local<v8::Object> error) {
     const v8::TryCatch ignored(isolate);
     Local<Value> argument = error;
     Local<Value> result;
-    if (function.As<v8::Function>()->Call(realm.context(), v8::Undefined(isolate), 1, &argument).ToLocal(&result))
+    if (function.As<v8::Function>()
+            ->Call(realm.context(), v8::Undefined(isolate), 1, &argument)
+            .ToLocal(&result))
       stack = result;
   }
   return stack;
@@ -128,14 +130,22 @@ void trigger_uncaught(v8::Isolate* isolate, Local<Value> error, Local<v8::Messag
   std::array<Local<Value>, 2> arguments{error, v8::Boolean::New(isolate, thrower == Thrower::promise)};
   v8::TryCatch caught(isolate);
   Local<Value> handled;
-  if (!handler->IsFunction() ||
-      !handler.As<v8::Function>()->Call(context, v8::Undefined(isolate), 2, arguments.data()).ToLocal(&handled)) {
+  if (!handler->IsFunction() || !handler.As<v8::Function>()
+                                     ->Call(context, v8::Undefined(isolate), 2, arguments.data())
+                                     .ToLocal(&handled)) {
     if (guest->ending() || caught.HasTerminated()) return;
     // The handler of uncaught exceptions threw: that is the one to show.
     const Local<Value> second = caught.Exception();
-    const std::string where = caught.Message().IsEmpty() ? std::string() : source_of(isolate, context, caught.Message());
+    const std::string where =
+        caught.Message().IsEmpty() ? std::string() : source_of(isolate, context, caught.Message());
     write_stderr(*guest, describe(realm, second, where) + "\nNode.js " NODE_VERSION "\n");
     guest->exit(handler_failed);
+    return;
+  }
+  constexpr int no_handler = 6;
+  if (handled->IsNull()) {
+    write_stderr(*guest, describe(realm, error, source) + "\nNode.js " NODE_VERSION "\n");
+    guest->exit(no_handler);
     return;
   }
   if (!handled->IsFalse()) return;

@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <csignal>
-
+#include <cstdio>
 #include <pthread.h>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "engine/isolate/containment.hpp"
+#include "engine/isolate/isolate.hpp"
 #include "engine/kernel/vm.hpp"
+#include "protocol/messages.hpp"
 
 namespace tare::engine {
 namespace {
+
+constexpr Nanoseconds never = std::chrono::hours(24);
+/// Between two looks at a guest that was killed and at the memory of the process.
+constexpr Nanoseconds soon = std::chrono::milliseconds(50);
+constexpr Nanoseconds memory_period = std::chrono::milliseconds(100);
+/// What a guest that was killed may take for the step of V8 that it is in: a collection of its whole heap, or a
+/// large copy, ends by itself.
+constexpr Nanoseconds patience = std::chrono::seconds(5);
 
 Nanoseconds cpu_time(clockid_t clock) {
   timespec time{};
@@ -16,9 +31,20 @@ Nanoseconds cpu_time(clockid_t clock) {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
+std::uint64_t resident_bytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long total = 0;
+  unsigned long resident = 0;
+  const int read = std::fscanf(file, "%lu %lu", &total, &resident);
+  std::fclose(file);
+  return read == 2 ? std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
 }  // namespace
 
-Watchdog::Watchdog() : thread_([this] { run(); }) {}
+Watchdog::Watchdog(std::optional<std::uint64_t> memory_limit)
+    : memory_limit_(memory_limit), thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -29,59 +55,108 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-Watchdog::Guard Watchdog::watch(const std::shared_ptr<kernel::Process>& process) {
+Watchdog::Guard Watchdog::watch(const std::shared_ptr<kernel::Process>& process, v8::Isolate* isolate) {
   const kernel::Limits& limits = process->vm()->limits();
   const auto run_time = process->run_time();
-  if (!run_time && !limits.cpu_time) return {};
-  Entry entry{process, 0, std::nullopt, std::nullopt, {}, std::chrono::steady_clock::now()};
-  if (::pthread_getcpuclockid(::pthread_self(), &entry.cpu_clock) != 0) entry.cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
+  const Instant now = std::chrono::steady_clock::now();
+  Entry entry{process, isolate, 0, std::nullopt, {}, std::nullopt, now + never};
+  if (::pthread_getcpuclockid(::pthread_self(), &entry.cpu_clock) != 0)
+    entry.cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
   if (run_time) entry.wall_end = process->started() + *run_time;
   // What the thread used before is the making of the isolate, which is not the guest's.
   if (limits.cpu_time) entry.cpu_limit = cpu_time(entry.cpu_clock) + *limits.cpu_time;
+  const bool limited = run_time || limits.cpu_time;
+  if (limited) entry.look_again = now;
   const std::lock_guard lock(mutex_);
+  const bool first = entries_.empty();
   entries_.push_front(std::move(entry));
-  changed_.notify_all();
+  if (limited || (first && memory_limit_)) changed_.notify_all();
   return {this, entries_.begin()};
 }
 
 Watchdog::Guard::~Guard() {
-  if (watchdog_ == nullptr) return;
   const std::lock_guard lock(watchdog_->mutex_);
   watchdog_->entries_.erase(entry_);
 }
 
-void Watchdog::look_at(Entry& entry, Instant now) {
-  constexpr Nanoseconds later = std::chrono::hours(24);
-  entry.look_again = now + later;
-  if (entry.process->kill_requested()) return;
-  if (entry.wall_end) {
-    if (now >= *entry.wall_end) {
-      static_cast<void>(entry.process->signal(SIGKILL, "wallTime"));
-      return;
+void Watchdog::Guard::killed() {
+  const std::lock_guard lock(watchdog_->mutex_);
+  entry_->look_again = std::chrono::steady_clock::now() + soon;
+  watchdog_->changed_.notify_all();
+}
+
+/// Why the process is to be killed now; an empty reason: it was, and is to be abandoned.
+std::optional<std::string_view> Watchdog::look_at(Entry& entry, Instant now) {
+  if (entry.process->kill_requested()) {
+    entry.killed = entry.killed.value_or(now);
+    if (entry.isolate == nullptr || entry.process->exit()) {
+      entry.look_again = now + never;
+      return std::nullopt;
     }
+    entry.isolate->TerminateExecution();
+    entry.look_again = now + soon;
+    if (now - *entry.killed < patience) return std::nullopt;
+    return std::string_view();
+  }
+  entry.look_again = now + never;
+  if (entry.wall_end) {
+    if (now >= *entry.wall_end) return guest::reason::wall_time;
     entry.look_again = *entry.wall_end;
   }
-  if (entry.cpu_limit == Nanoseconds::zero()) return;
+  if (entry.cpu_limit == Nanoseconds::zero()) return std::nullopt;
   const Nanoseconds left = entry.cpu_limit - cpu_time(entry.cpu_clock);
-  if (left <= Nanoseconds::zero()) {
-    static_cast<void>(entry.process->signal(SIGKILL, "cpuTime"));
-    return;
-  }
+  if (left <= Nanoseconds::zero()) return guest::reason::cpu_time;
   // Not at once again for a remainder that the clock can't tell from nothing.
   constexpr Nanoseconds least = std::chrono::milliseconds(1);
   entry.look_again = std::min(entry.look_again, now + std::max(left, least));
+  return std::nullopt;
+}
+
+void Watchdog::carry_out(const Sentence& sentence) {
+  if (!sentence.reason.empty()) {
+    static_cast<void>(sentence.process->signal(SIGKILL, std::string(sentence.reason)));
+    return;
+  }
+  if (engine().log) {
+    engine().log(guest::Level::warning,
+                 fmt::format("guest {} was killed and does not stop: it holds a processor until the engine ends",
+                             sentence.process->pid()));
+  }
+  abandon(*sentence.process, kernel::Exit::by_signal(SIGKILL, std::string(guest::reason::killed)));
+}
+
+void Watchdog::check_memory() const {
+  const std::uint64_t resident = resident_bytes();
+  if (resident <= *memory_limit_) return;
+  fmt::print(stderr, "tare: the guest engine holds {} MB of memory, over its limit of {} MB\n", resident >> 20,
+             *memory_limit_ >> 20);
+  std::fflush(stderr);
+  ::_exit(exit_failed);
 }
 
 void Watchdog::run() {
+  std::vector<Sentence> sentences;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const Instant now = std::chrono::steady_clock::now();
     std::optional<Instant> next;
     for (Entry& entry : entries_) {
-      if (entry.look_again <= now) look_at(entry, now);
+      if (entry.look_again <= now) {
+        if (const auto reason = look_at(entry, now)) sentences.push_back({entry.process, *reason});
+      }
       next = std::min(next.value_or(entry.look_again), entry.look_again);
     }
-    if (next) {
+    if (memory_limit_ && next) {
+      check_memory();
+      next = std::min(*next, now + memory_period);
+    }
+    if (!sentences.empty()) {
+      // A kill comes back to Guard::killed().
+      lock.unlock();
+      for (const Sentence& sentence : sentences) carry_out(sentence);
+      sentences.clear();
+      lock.lock();
+    } else if (next) {
       changed_.wait_until(lock, *next);
     } else {
       changed_.wait(lock);

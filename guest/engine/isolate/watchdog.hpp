@@ -1,48 +1,63 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
+#include <ctime>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <thread>
-
-#include <ctime>
+#include <v8.h>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "engine/kernel/process.hpp"
 
 namespace tare::engine {
 
-/// Ends processes that pass their limits of time. It sleeps until the first of them can have done so: a limit
-/// of processor time can't be passed before as much time has gone by. Thread-safe.
+/// Ends processes that pass their limits of time, and sees to it that what was killed ends. While nothing is
+/// killed it sleeps until the first limit can have been passed: one of processor time can't be before as much
+/// time has gone by. Ends the engine, too, when that holds more memory than it may. Thread-safe.
 class Watchdog {
  public:
   class Guard;
 
-  Watchdog();
+  /// `memory_limit`: resident bytes of the whole process.
+  explicit Watchdog(std::optional<std::uint64_t> memory_limit);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Watches a process that the calling thread runs, until the guard goes. Costs nothing without limits.
-  Guard watch(const std::shared_ptr<kernel::Process>& process);
+  /// Watches a process that the calling thread runs, until the guard goes. A process with an isolate that is
+  /// killed is terminated in it, again and again: whoever catches that must not go on for ever. Where V8 is busy
+  /// with one endless step, nothing ends the thread: after a while the process is abandoned.
+  Guard watch(const std::shared_ptr<kernel::Process>& process, v8::Isolate* isolate);
 
  private:
   struct Entry {
     std::shared_ptr<kernel::Process> process;
+    v8::Isolate* isolate;
     clockid_t cpu_clock;
     std::optional<Instant> wall_end;
-    std::optional<Nanoseconds> cpu_left_at_start;
-    Nanoseconds cpu_limit{};
+    Nanoseconds cpu_limit{};  ///< on the thread's clock; zero: none
+    std::optional<Instant> killed;
     Instant look_again;
   };
   using Entries = std::list<Entry>;
+  /// What is to be done to a process once the lock is free.
+  struct Sentence {
+    std::shared_ptr<kernel::Process> process;
+    std::string_view reason;  ///< empty: it was killed long ago and still runs
+  };
 
   void run();
-  static void look_at(Entry& entry, Instant now);
+  std::optional<std::string_view> look_at(Entry& entry, Instant now);
+  static void carry_out(const Sentence& sentence);
+  void check_memory() const;
 
+  const std::optional<std::uint64_t> memory_limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Entries entries_;
@@ -52,14 +67,16 @@ class Watchdog {
 
 class Watchdog::Guard {
  public:
-  Guard() = default;
   Guard(Watchdog* watchdog, Entries::iterator entry) : watchdog_(watchdog), entry_(entry) {}
   Guard(Guard&&) = delete;
   Guard& operator=(Guard&&) = delete;
   ~Guard();
 
+  /// For any thread: the process was killed.
+  void killed();
+
  private:
-  Watchdog* watchdog_ = nullptr;
+  Watchdog* watchdog_;
   Entries::iterator entry_;
 };
 

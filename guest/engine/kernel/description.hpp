@@ -62,6 +62,9 @@ class Description {
   /// A host descriptor whose readiness (poll) is this description's, for the kinds that are an outer socket.
   virtual std::optional<int> host_fd() const { return std::nullopt; }
 
+  /// Ends it for its other side while descriptors of it are still open. For an outer socket; others stay.
+  virtual void hang_up() {}
+
   /// Sleeps in `wait` until this may have become ready after `ticket` was taken. EINTR once interrupted.
   /// Kinds that are an outer socket replace it with a poll() of the socket and of wait.event_fd().
   virtual Result<void> block(const std::shared_ptr<Wait>& wait, Wait::Ticket ticket, Direction direction);

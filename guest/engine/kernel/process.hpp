@@ -85,6 +85,13 @@ class Process : public std::enable_shared_from_this<Process> {
 
   State state() const { return state_.load(); }
 
+  /// Processor time of its thread, which says so before it ends.
+  void set_cpu_time(Nanoseconds time) { cpu_time_ns_.store(time.count()); }
+  std::optional<Nanoseconds> cpu_time() const {
+    const std::int64_t ns = cpu_time_ns_.load();
+    return ns < 0 ? std::nullopt : std::optional(Nanoseconds(ns));
+  }
+
   /// Its thread says that it has ended: descriptors are closed, children adopted, and the parent told. Once;
   /// later calls do nothing. When a kill is pending its signal and reason are what the parent sees, whatever
   /// `exit` says.
@@ -137,6 +144,7 @@ class Process : public std::enable_shared_from_this<Process> {
   std::atomic<State> state_{State::running};
   std::atomic<int> kill_signal_{0};
   std::atomic<bool> exit_posted_{false};
+  std::atomic<std::int64_t> cpu_time_ns_{-1};
 
   mutable std::mutex mutex_;  ///< the members below
   std::string kill_reason_;

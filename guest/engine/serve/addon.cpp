@@ -3,15 +3,20 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <malloc.h>
+#include <node.h>
+#include <node_version.h>
 
 #include <fmt/format.h>
-#include <node.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "engine/isolate/containment.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/modules/code_cache.hpp"
+#include "engine/serve/first_run.hpp"
 #include "engine/serve/server.hpp"
 #include "protocol/messages.hpp"
 
@@ -29,20 +34,34 @@ void reset_signals() {
 void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& config) {
   // Before any isolate of ours exists; Node 20 refuses some of them on its command line.
   v8::V8::SetFlagsFromString("--no-turboshaft-loop-unrolling");  // its loops can't be terminated
+  v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");         // they would be in nobody's budget
   reset_signals();
+  contain_traps();
+  // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them
+  // freed.
+  ::mallopt(M_ARENA_MAX, 2);
   engine().platform = platform;
   engine().pack = std::make_unique<Pack>(config.pack);
   engine().references = external_references(*engine().pack);
 }
 
+/// A copy of our own: V8 reads it whenever an isolate is made.
+void use_snapshot(std::string blob) {
+  static std::string snapshot;
+  snapshot = std::move(blob);
+  engine().snapshot = {snapshot.data(), static_cast<int>(snapshot.size())};
+}
+
 int run(const guest::EngineConfig& config) {
   if (config.build.value_or(false)) {
-    file::write_atomically(config.snapshot, build_snapshot());
+    std::string blob = build_snapshot();
+    file::write_atomically(config.snapshot, blob);
+    use_snapshot(std::move(blob));
+    make_code(code_beside(config.snapshot));
     return 0;
   }
-  // A copy of our own: V8 reads it whenever an isolate is made.
-  static const std::string snapshot = file::read(config.snapshot);
-  engine().snapshot = {snapshot.data(), static_cast<int>(snapshot.size())};
+  use_snapshot(file::read(config.snapshot));
+  code_cache().load(code_beside(config.snapshot), NODE_VERSION);
   return serve_client(config);
 }
 

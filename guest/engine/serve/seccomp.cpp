@@ -28,15 +28,47 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 
 /// Refused with EPERM.
 constexpr int refused[] = {
-    SYS_execve,          SYS_execveat,        SYS_ptrace,           SYS_process_vm_readv, SYS_process_vm_writev,
-    SYS_socket,          SYS_mount,           SYS_umount2,          SYS_pivot_root,       SYS_chroot,
-    SYS_setns,           SYS_unshare,         SYS_bpf,              SYS_perf_event_open,  SYS_keyctl,
-    SYS_add_key,         SYS_request_key,     SYS_open_by_handle_at, SYS_init_module,     SYS_finit_module,
-    SYS_delete_module,   SYS_kexec_load,      SYS_reboot,           SYS_swapon,           SYS_swapoff,
-    SYS_userfaultfd,     SYS_io_uring_setup,  SYS_acct,             SYS_settimeofday,     SYS_clock_settime,
-    SYS_quotactl,        SYS_fanotify_init,   SYS_personality,      SYS_sethostname,      SYS_setdomainname,
+    SYS_execve,
+    SYS_execveat,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_socket,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_setns,
+    SYS_unshare,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_open_by_handle_at,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+    SYS_acct,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_quotactl,
+    SYS_fanotify_init,
+    SYS_personality,
+    SYS_sethostname,
+    SYS_setdomainname,
 #if defined(__x86_64__)
-    SYS_fork,            SYS_vfork,           SYS_iopl,             SYS_ioperm,           SYS_kexec_file_load,
+    SYS_fork,
+    SYS_vfork,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_kexec_file_load,
 #endif
 };
 
@@ -50,7 +82,9 @@ class Program {
   void only_unless_bits(std::uint32_t bits) { code_.push_back({BPF_JMP | BPF_JSET | BPF_K, 1, 0, bits}); }
   void only_if_at_least(std::uint32_t k) { code_.push_back({BPF_JMP | BPF_JGE | BPF_K, 0, 1, k}); }
   /// For a value that is not `k`, skips `count` instructions.
-  void skip_unless_equal(std::uint32_t k, std::uint8_t count) { code_.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, count, k}); }
+  void skip_unless_equal(std::uint32_t k, std::uint8_t count) {
+    code_.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, count, k});
+  }
 
   sock_fprog whole() { return {static_cast<unsigned short>(code_.size()), code_.data()}; }
 

@@ -1,21 +1,23 @@
 #include "engine/serve/server.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <node_version.h>
 #include <string>
 #include <utility>
-
-#include <csignal>
-#include <fmt/format.h>
-#include <node_version.h>
-#include <unistd.h>
 #include <v8.h>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "engine/isolate/containment.hpp"
+#include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
@@ -63,8 +65,11 @@ kernel::Vm::Options options_of(const guest::CreateVm& message) {
   kernel::Limits limits;
   const guest::Limits& asked = message.limits;
   const auto ms = [](std::uint64_t value) { return std::chrono::milliseconds(value); };
-  if (asked.processes) limits.processes = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.processes, kernel::kMaxProcesses));
-  if (asked.open_files) limits.open_files = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.open_files, 1 << 20));
+  if (asked.processes)
+    limits.processes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.processes, kernel::kMaxProcesses));
+  if (asked.open_files)
+    limits.open_files = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.open_files, 1 << 20));
   if (asked.file_bytes) limits.file_bytes = *asked.file_bytes;
   if (asked.inodes) limits.inodes = *asked.inodes;
   if (asked.memory_bytes) limits.heap_bytes = *asked.memory_bytes;
@@ -77,18 +82,37 @@ kernel::Vm::Options options_of(const guest::CreateVm& message) {
           {permission(may.fs), permission(may.network), permission(may.child_process), permission(may.env)}};
 }
 
-guest::Exited exited(const kernel::Exit& exit, std::uint64_t cpu_ns) {
+/// Whether this is one of the protocol's reasons, and no text for people.
+bool is_name(std::string_view reason) {
+  using namespace guest::reason;
+  for (const std::string_view name : {memory, array_buffer, cpu_time, wall_time, output, killed, crashed}) {
+    if (reason == name) return true;
+  }
+  return false;
+}
+
+guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
   guest::Exited message;
   message.code = exit.code;
   if (exit.signal) message.signal = guest::signal_name(*exit.signal);
-  if (!exit.reason.empty()) message.reason = exit.reason;
-  message.cpu_ns = cpu_ns;
+  if (is_name(exit.reason)) {
+    message.reason = exit.reason;
+  } else if (!exit.reason.empty()) {
+    message.reason = guest::reason::killed;
+    message.detail = exit.reason;
+  }
+  if (cpu) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
   return message;
 }
 
 class Server {
  public:
-  explicit Server(const guest::EngineConfig& config) : pool_(std::make_shared<Pool>(config.pool.value_or(8))) {}
+  explicit Server(const guest::EngineConfig& config)
+      : pool_(std::make_shared<Pool>(config.pool.value_or(8), config.memory_limit_bytes)) {
+    engine().log = [sender = sender_](guest::Level level, const std::string& text) {
+      sender->send(Kind::log, 0, guest::Log{level, text});
+    };
+  }
 
   int run() {
     guest::Receiver receiver(guest::control_fd);
@@ -121,7 +145,11 @@ class Server {
       return;
     }
     if (frame.kind == Kind::kill) {
-      kill(frame);
+      try {
+        kill(frame);
+      } catch (const Error& error) {
+        sender_->send(Kind::log, 0, guest::Log{guest::Level::warning, error.line()});
+      }
       return;
     }
     guest::Reply reply;
@@ -144,14 +172,17 @@ class Server {
       case Kind::stats:
         return stats();
       default:
-        return {.error = fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)), .counters = {}, .killed = {}};
+        return {.error = fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)),
+                .counters = {},
+                .killed = {}};
     }
   }
 
   guest::Reply create_vm(const guest::Frame& frame) {
     const auto message = guest::parse<guest::CreateVm>(frame.payload);
     if (!message.mounts.empty()) return {.error = "mounts are not there yet", .counters = {}, .killed = {}};
-    if (machines_.contains(frame.id)) return {.error = "there is such a machine already", .counters = {}, .killed = {}};
+    if (machines_.contains(frame.id))
+      return {.error = "there is such a machine already", .counters = {}, .killed = {}};
     auto vm = kernel::Vm::create(options_of(message), clock_, pool_);
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
     return {};
@@ -170,9 +201,11 @@ class Server {
     const auto found = machines_.find(frame.id);
     if (found == machines_.end()) return {.error = "there is no such machine", .counters = {}, .killed = {}};
     kernel::FileSystem& files = found->second.vm->files();
-    for (std::size_t slash = file.path.find('/', 1); slash != std::string::npos; slash = file.path.find('/', slash + 1)) {
+    for (std::size_t slash = file.path.find('/', 1); slash != std::string::npos;
+         slash = file.path.find('/', slash + 1)) {
       const auto made = files.mkdir({}, std::string_view(file.path).substr(0, slash));
-      if (!made.ok() && made.error() != EEXIST) return {.error = errno_text(made.error()), .counters = {}, .killed = {}};
+      if (!made.ok() && made.error() != EEXIST)
+        return {.error = errno_text(made.error()), .counters = {}, .killed = {}};
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
     if (!written.ok()) return {.error = errno_text(written.error()), .counters = {}, .killed = {}};
@@ -184,16 +217,18 @@ class Server {
     const std::lock_guard lock(executions_->mutex);
     const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
     return {.error = {},
-            .counters = std::map<std::string, std::int64_t>{
-                {"liveGuests", number(executions_->live.size())},
-                {"spawned", number(executions_->spawned)},
-                {"exited", number(executions_->exited)},
-                {"poolHits", number(pool.hits)},
-                {"poolMisses", number(pool.misses)},
-                {"poolReady", number(pool.ready)},
-                {"threads", number(pool.threads)},
-                {"vms", number(machines_.size())},
-            },
+            .counters =
+                std::map<std::string, std::int64_t>{
+                    {"liveGuests", number(executions_->live.size())},
+                    {"spawned", number(executions_->spawned)},
+                    {"exited", number(executions_->exited)},
+                    {"poolHits", number(pool.hits)},
+                    {"poolMisses", number(pool.misses)},
+                    {"poolReady", number(pool.ready)},
+                    {"threads", number(pool.threads)},
+                    {"vms", number(machines_.size())},
+                    {"abandoned", number(abandoned())},
+                },
             .killed = {}};
   }
 
@@ -232,8 +267,9 @@ class Server {
     using Stdio = kernel::StdioEntry;
     const auto executions = executions_;
     if (socket) {
-      StdioStreams streams = make_stdio(std::move(socket), machine.vm->limits().output_bytes,
-                                        [executions, id] { executions->signal(id, SIGKILL, guest::reason::output); });
+      StdioStreams streams =
+          make_stdio(std::move(socket), machine.vm->limits().output_bytes,
+                     [executions, id] { executions->signal(id, SIGKILL, guest::reason::output); });
       for (auto* stream : {&streams.input, &streams.output, &streams.error})
         request.stdio.push_back({Stdio::Kind::description, -1, std::move(*stream)});
     } else {
@@ -241,8 +277,8 @@ class Server {
     }
     executions_->begin(id);
     request.on_exit = [executions, id, sender = sender_](int, const kernel::Exit& exit) {
-      executions->end(id);
-      sender->send(Kind::exited, id, exited(exit, 0));
+      const std::optional<Nanoseconds> cpu = executions->end(id);
+      sender->send(Kind::exited, id, exited(exit, cpu));
     };
     auto made = machine.vm->processes().create(nullptr, std::move(request));
     if (!made.ok()) {
@@ -284,10 +320,13 @@ class Server {
       found->second = process;
       sender.send(Kind::started, id, guest::Started{process->pid()});
     }
-    void end(std::uint32_t id) {
+    /// The processor time that it took.
+    std::optional<Nanoseconds> end(std::uint32_t id) {
       const std::lock_guard lock(mutex);
-      live.erase(id);
       ++exited;
+      const auto found = live.extract(id);
+      const auto process = found.empty() ? nullptr : found.mapped().lock();
+      return process == nullptr ? std::nullopt : process->cpu_time();
     }
     void signal(std::uint32_t id, int number, std::string_view why) {
       std::shared_ptr<kernel::Process> process;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <functional>
 #include <mutex>
 #include <utility>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -59,6 +59,7 @@ class Input final : public kernel::HostStream {
     }
   }
   Result<std::size_t> write(std::span<const std::byte>) override { return Errno{EBADF}; }
+  void hang_up() override { ::shutdown(socket_->fd.get(), SHUT_RDWR); }
   bool readable() const override { return ready(socket_->fd.get(), POLLIN); }
   std::optional<int> host_fd() const override { return socket_->fd.get(); }
   Result<void> block(const std::shared_ptr<Wait>& wait, Wait::Ticket ticket, Direction) override {
@@ -87,11 +88,13 @@ class Output final : public kernel::HostStream {
     std::string head = guest::encode_stdio_header(stream_, static_cast<std::uint32_t>(size));
     std::array<iovec, 2> parts{iovec{head.data(), head.size()},
                                iovec{const_cast<std::byte*>(bytes.data()), size}};
-    if (const auto sent = send(parts); !sent.ok()) return sent.error() == 0 ? Errno{EIO} : Errno{sent.error()};
+    if (const auto sent = send(parts); !sent.ok())
+      return sent.error() == 0 ? Errno{EIO} : Errno{sent.error()};
     if (socket_->output_left) *socket_->output_left -= size;
     return size;
   }
 
+  void hang_up() override { ::shutdown(socket_->fd.get(), SHUT_RDWR); }
   bool writable() const override { return ready(socket_->fd.get(), POLLOUT); }
   std::optional<int> host_fd() const override { return socket_->fd.get(); }
   Result<void> block(const std::shared_ptr<Wait>& wait, Wait::Ticket ticket, Direction) override {
@@ -99,8 +102,8 @@ class Output final : public kernel::HostStream {
   }
 
  private:
-  /// All of it, or EAGAIN with nothing sent. Should the kernel ever take a part, the rest waits for room: half
-  /// a frame is of no use to anybody.
+  /// All of it, or EAGAIN with nothing sent. Should the kernel ever take a part, the rest waits for room:
+  /// half a frame is of no use to anybody.
   Result<void> send(std::array<iovec, 2> parts) {
     msghdr message{};
     message.msg_iov = parts.data();
@@ -130,7 +133,8 @@ class Output final : public kernel::HostStream {
 
 }  // namespace
 
-StdioStreams make_stdio(Fd socket, std::optional<std::uint64_t> output_limit, std::function<void()> on_limit) {
+StdioStreams make_stdio(Fd socket, std::optional<std::uint64_t> output_limit,
+                        std::function<void()> on_limit) {
   const auto shared = std::make_shared<Socket>(std::move(socket), output_limit, std::move(on_limit));
   return {std::make_shared<Input>(shared), std::make_shared<Output>(shared, guest::Stream::standard_output),
           std::make_shared<Output>(shared, guest::Stream::standard_error)};

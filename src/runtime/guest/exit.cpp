@@ -32,8 +32,7 @@ Exit exit_of(const Exited& message) {
   boost::json::error_code not_a_number;
   const auto files = message.sync.is_number() ? message.sync.to_number<std::uint64_t>(not_a_number) : 0;
   if (message.sync.is_number() && !not_a_number) exit.files_synced = files;
-  exit.cpu = Nanoseconds(message.cpu_ns);
-  exit.max_heap_bytes = message.max_heap_bytes;
+  if (message.cpu_ns) exit.cpu = Nanoseconds(*message.cpu_ns);
   return exit;
 }
 

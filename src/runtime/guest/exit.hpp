@@ -24,8 +24,7 @@ struct Exit {
   std::optional<std::string> detail;  ///< more about that, for a person
   std::optional<std::uint64_t>
       files_synced;  ///< written back to the host; nothing when there was nothing to do
-  Nanoseconds cpu{0};
-  std::uint64_t max_heap_bytes = 0;
+  std::optional<Nanoseconds> cpu;  ///< processor time; nothing of what never ran
 
   bool is(std::string_view name) const { return reason == name; }
   /// As a shell reports it: the code, or 128 and the signal's number; 126 for a guest that never started and
