@@ -135,11 +135,14 @@ Result<std::shared_ptr<Description>> opened(Guest& guest, const Arguments& args,
                                     static_cast<std::uint32_t>(integer(args, mode, 0666)));
 }
 
+/// ENOMEM for more than the guest's heap could take as a string: the bytes here are in no budget.
 Result<std::string> rest_of(Guest& guest, Description& from) {
+  const std::uint64_t most = 2 * guest.process().vm()->limits().heap_bytes;
   std::string all;
   const auto stat = from.stat();
   std::size_t room =
       stat.ok() && S_ISREG(stat->mode) ? static_cast<std::size_t>(std::max<std::int64_t>(stat->size, 0)) : 0;
+  if (room > most) return kernel::Errno{ENOMEM};
   room = std::clamp<std::size_t>(room + 1, 4096, std::size_t{1} << 30);
   for (std::size_t size = 0;;) {
     all.resize(size + room);
@@ -147,6 +150,7 @@ Result<std::string> rest_of(Guest& guest, Description& from) {
                                            std::as_writable_bytes(std::span(all)).subspan(size));
     if (!got.ok()) return kernel::Errno{got.error()};
     size += *got;
+    if (size > most) return kernel::Errno{ENOMEM};
     if (*got == 0) {
       all.resize(size);
       return all;

@@ -44,12 +44,23 @@ std::size_t near_heap_limit(void* data, std::size_t current, std::size_t) {
   return current + enough;
 }
 
+/// Buffers that can grow are not in the budget of the allocator; V8 counts them, and collects as they grow.
+void check_external(v8::Isolate* isolate, v8::GCType, v8::GCCallbackFlags, void* data) {
+  constexpr std::size_t others = std::size_t{16} << 20;  // strings that lie outside, and the like
+  auto* process = static_cast<kernel::Process*>(data);
+  v8::HeapStatistics statistics;
+  isolate->GetHeapStatistics(&statistics);
+  if (statistics.external_memory() > process->vm()->limits().array_buffer_bytes + others)
+    static_cast<void>(process->signal(SIGKILL, std::string(guest::reason::array_buffer)));
+}
+
 void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel::Process>& process,
               Watchdog& watchdog) {
   const Nanoseconds start = thread_cpu_time();
   const kernel::Limits& limits = process->vm()->limits();
   isolate.buffers().set_most(limits.array_buffer_bytes);
   isolate.get()->AddNearHeapLimitCallback(near_heap_limit, process.get());
+  isolate.get()->AddGCEpilogueCallback(check_external, process.get());
   const Blame blame(process);
   kernel::Exit exit;
   {
@@ -70,6 +81,7 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     const v8::HandleScope handles(isolate.get());
     keep_code(realm.context());
   }
+  isolate.get()->RemoveGCEpilogueCallback(check_external, process.get());
   isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
 }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <pthread.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@ constexpr Nanoseconds never = std::chrono::hours(24);
 /// Between two looks at a guest that was killed and at the memory of the process.
 constexpr Nanoseconds soon = std::chrono::milliseconds(50);
 constexpr Nanoseconds memory_period = std::chrono::milliseconds(100);
+/// What a guest may take to give back its memory, and how long the process may hold too much.
+constexpr Nanoseconds giving_back = std::chrono::milliseconds(500);
+constexpr Nanoseconds over_for = std::chrono::seconds(3);
 /// What a guest that was killed may take for the step of V8 that it is in: a collection of its whole heap, or a
 /// large copy, ends by itself.
 constexpr Nanoseconds patience = std::chrono::seconds(5);
@@ -29,6 +33,17 @@ Nanoseconds cpu_time(clockid_t clock) {
   timespec time{};
   if (::clock_gettime(clock, &time) != 0) return {};
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
+/// How often the thread touched a page that it did not have: nobody else counts what one of many takes.
+std::uint64_t page_faults(pid_t thread) {
+  std::FILE* file = std::fopen(fmt::format("/proc/self/task/{}/stat", thread).c_str(), "re");
+  if (file == nullptr) return 0;
+  unsigned long faults = 0;
+  // pid (name) state parent group session terminal its-group flags, then the faults.
+  const int read = std::fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %lu", &faults);
+  std::fclose(file);
+  return read == 1 ? faults : 0;
 }
 
 std::uint64_t resident_bytes() {
@@ -59,7 +74,7 @@ Watchdog::Guard Watchdog::watch(const std::shared_ptr<kernel::Process>& process,
   const kernel::Limits& limits = process->vm()->limits();
   const auto run_time = process->run_time();
   const Instant now = std::chrono::steady_clock::now();
-  Entry entry{process, isolate, 0, std::nullopt, {}, std::nullopt, now + never};
+  Entry entry{process, isolate, 0, ::gettid(), std::nullopt, {}, std::nullopt, 0, now + never};
   if (::pthread_getcpuclockid(::pthread_self(), &entry.cpu_clock) != 0)
     entry.cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
   if (run_time) entry.wall_end = process->started() + *run_time;
@@ -125,9 +140,37 @@ void Watchdog::carry_out(const Sentence& sentence) {
   abandon(*sentence.process, kernel::Exit::by_signal(SIGKILL, std::string(guest::reason::killed)));
 }
 
-void Watchdog::check_memory() const {
+/// Who touched most pages since it was asked last.
+std::optional<Watchdog::Sentence> Watchdog::greediest() {
+  const Entry* most = nullptr;
+  std::uint64_t increase = 0;
+  for (Entry& entry : entries_) {
+    const std::uint64_t before = std::exchange(entry.page_faults, page_faults(entry.thread));
+    if (entry.process->kill_requested() || entry.page_faults <= before + increase) continue;
+    increase = entry.page_faults - before;
+    most = &entry;
+  }
+  if (most == nullptr) return std::nullopt;
+  return Sentence{most->process, guest::reason::memory};
+}
+
+std::optional<Watchdog::Sentence> Watchdog::check_memory(Instant now) {
   const std::uint64_t resident = resident_bytes();
-  if (resident <= *memory_limit_) return;
+  if (resident <= *memory_limit_) {
+    over_memory_.reset();
+    return std::nullopt;
+  }
+  if (!over_memory_) {
+    static_cast<void>(greediest());
+    over_memory_ = now;
+    next_sentence_ = now;
+    return std::nullopt;
+  }
+  if (now - *over_memory_ < over_for) {
+    if (now < *next_sentence_) return std::nullopt;
+    next_sentence_ = now + giving_back;
+    return greediest();
+  }
   fmt::print(stderr, "tare: the guest engine holds {} MB of memory, over its limit of {} MB\n", resident >> 20,
              *memory_limit_ >> 20);
   std::fflush(stderr);
@@ -147,8 +190,8 @@ void Watchdog::run() {
       next = std::min(next.value_or(entry.look_again), entry.look_again);
     }
     if (memory_limit_ && next) {
-      check_memory();
-      next = std::min(*next, now + memory_period);
+      if (const auto sentence = check_memory(now)) sentences.push_back(*sentence);
+      next = std::min(*next, now + (over_memory_ ? soon : memory_period));
     }
     if (!sentences.empty()) {
       // A kill comes back to Guard::killed().

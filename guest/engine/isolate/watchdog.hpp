@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <sys/types.h>
 #include <thread>
 #include <v8.h>
 #include <vector>
@@ -19,7 +20,8 @@ namespace tare::engine {
 
 /// Ends processes that pass their limits of time, and sees to it that what was killed ends. While nothing is
 /// killed it sleeps until the first limit can have been passed: one of processor time can't be before as much
-/// time has gone by. Ends the engine, too, when that holds more memory than it may. Thread-safe.
+/// time has gone by. When the whole process holds more memory than it may, it ends the guest that takes most at that
+/// moment, and when that is of no help the process. Thread-safe.
 class Watchdog {
  public:
   class Guard;
@@ -40,9 +42,11 @@ class Watchdog {
     std::shared_ptr<kernel::Process> process;
     v8::Isolate* isolate;
     clockid_t cpu_clock;
+    pid_t thread;
     std::optional<Instant> wall_end;
     Nanoseconds cpu_limit{};  ///< on the thread's clock; zero: none
     std::optional<Instant> killed;
+    std::uint64_t page_faults = 0;  ///< when last asked
     Instant look_again;
   };
   using Entries = std::list<Entry>;
@@ -55,13 +59,16 @@ class Watchdog {
   void run();
   std::optional<std::string_view> look_at(Entry& entry, Instant now);
   static void carry_out(const Sentence& sentence);
-  void check_memory() const;
+  std::optional<Sentence> check_memory(Instant now);
+  std::optional<Sentence> greediest();
 
   const std::optional<std::uint64_t> memory_limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Entries entries_;
   bool stopping_ = false;
+  std::optional<Instant> over_memory_;   ///< since when
+  std::optional<Instant> next_sentence_;  ///< for memory, not before
   std::thread thread_;
 };
 
