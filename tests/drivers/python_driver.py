@@ -136,9 +136,17 @@ def own_facts():
     return fds, threads, zombies
 
 
+def settle_threads(most):
+    """join() returns a moment before the kernel is done with a thread."""
+    end = time.monotonic() + 5
+    while len(os.listdir("/proc/self/task")) > most and time.monotonic() < end:
+        time.sleep(0.001)
+
+
 def reap_storm(params):
     fds_before, threads_before, _ = own_facts()
     result = Operation(node(EXIT), params, count=param(params, "fanout", int)).batch()
+    settle_threads(threads_before)
     fds_after, threads_after, zombies = own_facts()
     result["counters"].update(zombies=zombies, fdsBefore=fds_before, fdsAfter=fds_after,
                               threadsBefore=threads_before, threadsAfter=threads_after)

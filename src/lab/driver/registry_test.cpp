@@ -23,6 +23,7 @@ class Registry : public testing::Test {
  protected:
   Registry() {
     options_.lib = folder_.path() / "lib";
+    options_.bin = folder_.path() / "bin";
     options_.cache = folder_.path() / "cache";
     make_program(options_.lib / "tare-spawner");
     make_program(options_.lib / "drivers" / "node.mjs");
