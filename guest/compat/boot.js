@@ -1,7 +1,7 @@
 // Makes Node's own library run in this context, over bindings of ours.
 //
-// The arguments: `host`, the natives of the engine by the name of their binding, and `kit`, what only this file and
-// the glue in bindings/ may use: compile(id, kind), text(id), privateSymbol(name), ready(callbacks).
+// The argument `kit` is what only this file and the glue in bindings/ may use: compile(id, kind), text(id),
+// natives(binding), privateSymbol(name), collect(), ready(callbacks).
 // Evaluates to nothing: what the engine has to call later is handed over by kit.ready.
 'use strict';
 
@@ -9,6 +9,8 @@ const read = (id) => {
   const text = kit.text(id);
   return text === undefined ? undefined : JSON.parse(text);
 };
+/** The natives of the engine by the binding that they belong to, made when they are first asked for. */
+const host = new Proxy({ __proto__: null }, { get: (found, name) => found[name] ??= kit.natives(name) });
 const facts = read('table/tare');
 
 /** A binding's function that nobody has written yet: it says its name when it is called, not when it is loaded. */
@@ -72,7 +74,7 @@ function plain(name) {
   const table = read(`table/${name}`);
   if (table === undefined) throw new Error(`No such binding: ${name}`);
   // Without a prototype V8 keeps a dictionary, which is smaller than a chain of hidden classes for one object each.
-  const binding = { __proto__: null, ...host[name] };
+  const binding = { __proto__: null, ...kit.natives(name) };
   for (const key of Object.keys(table)) {
     if (!isCode(table[key])) binding[key] ??= member(table[key], `${name}.${key}`);
   }

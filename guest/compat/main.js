@@ -34,43 +34,49 @@ preExecution.prepareMainThreadExecution = (expandArgv1) => {
     process.argv[1] = entry;
   }
   if (tools.parsed.eval) process._eval = options['--eval'];
-  if (options['--print']) process._print_eval = true;
   if (process.env.NODE_DEBUG !== undefined) initializeDebugEnv(process.env.NODE_DEBUG);
   if (process.env.NODE_NO_WARNINGS === '1') process.removeListener('warning', onWarning);
   Module._initPaths();
+  if (tools.parsed.options) applyOptions();
   return entry;
 };
 
-/** argv as the kernel has it: `node [options] [-e CODE | FILE] [arguments]`. Returns what is to be run. */
-function parse(argv) {
-  const rest = argv.slice(1);
-  const found = { file: undefined, arguments: [], execArgv: [] };
-  while (rest.length > 0 && rest[0].startsWith('-') && rest[0] !== '-') {
-    const flag = rest.shift();
-    found.execArgv.push(flag);
-    if (flag === '--') break;
-    if (flag === '-e' || flag === '--eval' || flag === '-p' || flag === '--print' || flag === '-pe') {
-      if (rest.length === 0) return { ...found, bad: `${flag} requires an argument` };
-      options['--eval'] = rest.shift();
-      found.execArgv.push(options['--eval']);
-      if (flag.includes('p')) options['--print'] = true;
-      found.eval = true;
-    } else if (flag.startsWith('--input-type=')) {
-      options['--input-type'] = flag.slice('--input-type='.length);
-    } else if (flag === '-v' || flag === '--version') {
-      found.version = true;
-    } else if (flag in options && typeof options[flag] === 'boolean') {
-      options[flag] = true;
-    } else if (flag.startsWith('--no-') && typeof options[`--${flag.slice(5)}`] === 'boolean') {
-      options[`--${flag.slice(5)}`] = false;
-    } else {
-      return { ...found, bad: `bad option: ${flag}` };
+/** What Node does before the program when its command line asks for it. */
+function applyOptions() {
+  for (const [name, option] of Object.entries({
+    _print_eval: '--print', _syntax_check_only: '--check', noDeprecation: '--no-deprecation', noProcessWarnings: '--no-warnings',
+    traceProcessWarnings: '--trace-warnings', throwDeprecation: '--throw-deprecation', traceDeprecation: '--trace-deprecation',
+  })) {
+    if (options[option]) Object.defineProperty(process, name, { __proto__: null, writable: false, configurable: true, enumerable: true, value: true });
+  }
+  if (!options['--warnings']) process.removeListener('warning', onWarning);
+  Error.stackTraceLimit = options['--stack-trace-limit'];
+  if (options['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (tools.parsed.exposeGc) Object.defineProperty(globalThis, 'gc', { value: () => kit.collect(), writable: true, configurable: true });
+  if (options['--enable-source-maps']) {
+    const { setSourceMapsSupport } = require('internal/source_map/source_map_cache');
+    setSourceMapsSupport(true, { __proto__: null, nodeModules: true, generatedCode: true });
+  }
+  if (options['--conditions'].length > 0 || options['--require'].length > 0 || options['--frozen-intrinsics']) {
+    preExecution.initializeModuleLoaders({ shouldSpawnLoaderHookWorker: false, shouldPreloadModules: true });
+  }
+}
+
+/** The variables of --env-file, for those that are not there. Returns what is wrong with a file. */
+function loadEnvironment() {
+  for (const [option, needed] of [['--env-file', true], ['--env-file-if-exists', false]]) {
+    for (const file of options[option]) {
+      try {
+        process.loadEnvFile(file);
+      } catch {
+        if (needed) return `${file}: not found`;
+      }
     }
   }
-  if (!found.eval) found.file = rest.shift();
-  found.arguments = rest;
-  return found;
+  return undefined;
 }
+
+const parse = kit.compile('tare/options', 'glue')(tools);
 
 // Read when somebody asks for it: see bootConfig in extract.cjs.
 Object.defineProperty(process, 'config', {
@@ -87,22 +93,25 @@ Object.defineProperty(process, 'config', {
 callbacks.attach = (argv, environment, pid, ppid) => {
   tools.startClock();
   tools.setEnvironment(environment);
-  tools.parsed = parse(argv);
+  tools.parsed = parse(argv, process.env.NODE_OPTIONS, options);
   const { file, arguments: rest, execArgv } = tools.parsed;
   tools.argv = [argv[0], ...(file === undefined ? [] : [file]), ...rest];
-  process.execArgv = tools.parsed.eval || execArgv.length > 0 ? execArgv : [];
+  process.execArgv = execArgv;
   process.pid = pid;
   tools.ppid = ppid;
 };
 
 callbacks.start = () => {
   const { parsed } = tools;
-  if (parsed.bad !== undefined) {
-    binding('process_methods')._rawDebug(`${tools.argv[0]}: ${parsed.bad}`);
+  const bad = parsed.bad ?? (parsed.options ? loadEnvironment() : undefined);
+  if (bad !== undefined) {
+    binding('process_methods')._rawDebug(`${tools.argv[0]}: ${bad}`);
     process.reallyExit(9);
   }
   if (parsed.version) {
     require('internal/console/global').log(process.version);
+  } else if (options['--check']) {
+    run('internal/main/check_syntax');
   } else if (parsed.eval) {
     // Node would make node:module a global of that name, and load it to find out whether it is one: with it comes
     // the whole loader of ES modules.

@@ -21,6 +21,14 @@ void compile(const Arguments& args) {
     args.GetReturnValue().Set(function);
 }
 
+/// natives(name): the functions of a binding; undefined when it has none.
+void natives_of(const Arguments& args) {
+  v8::Isolate* isolate = args.GetIsolate();
+  const Binding* binding = find_binding(to_string(isolate, args[0]));
+  if (binding != nullptr)
+    args.GetReturnValue().Set(make_members(isolate, isolate->GetCurrentContext(), *binding));
+}
+
 /// text(id): the text itself; undefined when there is none.
 void text(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
@@ -61,9 +69,13 @@ void collect(const Arguments& args) {
 }
 
 const Native natives[] = {
-    {"collect", collect}, {"compile", compile},
-    {"text", text},       {"privateSymbol", private_symbol},
-    {"ready", ready},     {"setPromiseHooks", set_promise_hooks},
+    {"collect", collect},
+    {"compile", compile},
+    {"natives", natives_of},
+    {"text", text},
+    {"privateSymbol", private_symbol},
+    {"ready", ready},
+    {"setPromiseHooks", set_promise_hooks},
 };
 
 }  // namespace

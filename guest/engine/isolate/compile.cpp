@@ -27,7 +27,7 @@ std::span<const std::string_view> parameters_of(std::string_view kind) {
                                                          "primordials"};
   static constexpr std::array<std::string_view, 4> main{"process", "require", "internalBinding",
                                                         "primordials"};
-  static constexpr std::array<std::string_view, 2> boot{"host", "kit"};
+  static constexpr std::array<std::string_view, 1> boot{"kit"};
   static constexpr std::array<std::string_view, 1> glue{"tools"};
   if (kind == "per_context") return per_context;
   if (kind == "realm") return realm;

@@ -1,12 +1,15 @@
 #include "engine/isolate/native.hpp"
 
+#include <algorithm>
+
 #include "engine/bindings/kit.hpp"
 
 namespace tare::engine {
 
 v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context,
                                    const Binding& binding) {
-  const v8::Local<v8::Object> members = v8::Object::New(isolate);
+  std::vector<v8::Local<v8::Name>> names;
+  std::vector<v8::Local<v8::Value>> functions;
   for (const Native& native : binding.natives) {
     const v8::Local<v8::String> name = key(isolate, native.name);
     const v8::Local<v8::Function> function =
@@ -14,17 +17,22 @@ v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> 
             ->GetFunction(context)
             .ToLocalChecked();
     function->SetName(name);
-    members->Set(context, name, function).Check();
+    names.push_back(name);
+    functions.push_back(function);
   }
+  // With its members at once it is a dictionary: no chain of hidden classes for an object that is one of its
+  // kind.
+  const v8::Local<v8::Object> members =
+      v8::Object::New(isolate, v8::Null(isolate), names.data(), functions.data(), names.size());
   if (binding.extend != nullptr) binding.extend(isolate, context, members);
   return members;
 }
 
-v8::Local<v8::Object> make_host(v8::Isolate* isolate, v8::Local<v8::Context> context) {
-  const v8::Local<v8::Object> host = v8::Object::New(isolate);
-  for (const Binding* binding : all_bindings())
-    host->Set(context, key(isolate, binding->name), make_members(isolate, context, *binding)).Check();
-  return host;
+const Binding* find_binding(std::string_view name) {
+  const auto all = all_bindings();
+  const auto found =
+      std::ranges::find(all, name, [](const Binding* binding) { return std::string_view(binding->name); });
+  return found == all.end() ? nullptr : *found;
 }
 
 std::vector<std::intptr_t> external_references(const Pack& pack) {

@@ -20,7 +20,7 @@ struct Native {
   v8::FunctionCallback call;
 };
 
-/// The natives of one of Node's bindings, `host.NAME` in JavaScript. A snapshot names functions by their
+/// The natives of one of Node's bindings, kit.natives(NAME) in JavaScript. A snapshot names functions by their
 /// place among all natives: the order must be the same in every process, which is why they are listed in one
 /// table.
 struct Binding {
@@ -40,8 +40,8 @@ std::span<const Binding* const> all_bindings();
 v8::Local<v8::Object> make_members(v8::Isolate* isolate, v8::Local<v8::Context> context,
                                    const Binding& binding);
 
-/// `host`: an object with a member per binding.
-v8::Local<v8::Object> make_host(v8::Isolate* isolate, v8::Local<v8::Context> context);
+/// Null when there is no such binding.
+const Binding* find_binding(std::string_view name);
 
 /// What V8 may find in a snapshot of ours: the natives, then the texts of the pack; ends with 0. To be called
 /// once per process; valid for as long as it lives.

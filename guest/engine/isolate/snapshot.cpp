@@ -35,10 +35,10 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
     throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
   const Local<v8::Object> kit = make_kit(isolate, context);
   Local<v8::Function> function;
-  Local<Value> arguments[] = {make_host(isolate, context), kit};
+  Local<Value> arguments[] = {kit};
   Local<Value> callbacks;
   const bool ran = compile_text(context, *text, "boot").ToLocal(&function) &&
-                   !function->Call(context, v8::Undefined(isolate), 2, arguments).IsEmpty() &&
+                   !function->Call(context, v8::Undefined(isolate), 1, arguments).IsEmpty() &&
                    kit->Get(context, key(isolate, "callbacks")).ToLocal(&callbacks) && callbacks->IsObject();
   if (!ran) {
     throw Error(ErrorCode::failed, "cannot make the guest's snapshot",
