@@ -20,7 +20,8 @@ std::vector<std::string> guest_words(const CLI::App& run, const std::vector<std:
     throw Error(ErrorCode::usage, "unknown flag '" + words.front() + "'", "",
                 "see `tare guest run --help`; arguments of the guest come after the file, or after --");
   }
-  std::erase(words, "--");
+  // The first one sets apart; those behind it are the guest's.
+  if (!words.empty() && words.front() == "--") words.erase(words.begin());
   return words;
 }
 

@@ -9,6 +9,7 @@ const { Module, initializeCJS } = require('internal/modules/cjs/loader');
 const { initializeESM } = require('internal/modules/esm/utils');
 const { initializeDebugEnv } = require('internal/util/debuglog');
 const { onWarning } = require('internal/process/warning');
+const helpers = require('internal/modules/helpers');
 const options = binding('options').values;
 
 // Node prepares every process alike but for its arguments and environment. It is done once, in the snapshot; what
@@ -58,7 +59,15 @@ function applyOptions() {
     setSourceMapsSupport(true, { __proto__: null, nodeModules: true, generatedCode: true });
   }
   if (options['--conditions'].length > 0 || options['--require'].length > 0 || options['--frozen-intrinsics']) {
-    preExecution.initializeModuleLoaders({ shouldSpawnLoaderHookWorker: false, shouldPreloadModules: true });
+    // It insists that no module has run yet, which one has in the snapshot, to warm it.
+    const { hasStartedUserCJSExecution } = helpers;
+    const { initializeModuleLoaders } = preExecution;
+    helpers.hasStartedUserCJSExecution = () => false;
+    try {
+      initializeModuleLoaders({ shouldSpawnLoaderHookWorker: false, shouldPreloadModules: true });
+    } finally {
+      helpers.hasStartedUserCJSExecution = hasStartedUserCJSExecution;
+    }
   }
 }
 

@@ -33,7 +33,11 @@ class LibuvStreamWrap extends HandleWrap {
   #userBuffer;
   #bytesRead = 0;
   #bytesWritten = 0;
+  #onread;
 
+  /** No member of its own: stack traces would name it. */
+  get onread() { return this.#onread; }
+  set onread(callback) { this.#onread = callback; }
   get fd() { return this.#fd; }
   get bytesRead() { return this.#bytesRead; }
   get bytesWritten() { return this.#bytesWritten; }
@@ -166,7 +170,7 @@ class LibuvStreamWrap extends HandleWrap {
     if (count < 0) this.readStop();
     state[kReadBytesOrError] = count;
     state[kArrayBufferOffset] = 0;
-    return AsyncWrap.call(this, this.onread, buffer);
+    return AsyncWrap.call(this, this.#onread, buffer);
   }
 
   [kReleased]() {
