@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/isolate/isolate.hpp"
+#include "engine/kernel/vm.hpp"
 #include "protocol/messages.hpp"
 
 namespace tare::engine {
@@ -21,9 +22,10 @@ std::atomic<std::uint64_t> abandoned_count{0};
 [[noreturn]] void stop_here(const char* where, const char* what) {
   const std::shared_ptr<kernel::Process> process = *std::exchange(blamed, nullptr);
   if (engine().log) {
-    engine().log(guest::Level::error, fmt::format("V8 gave up on guest {} ({}: {}); its memory is lost until the "
-                                                  "engine ends",
-                                                  process->pid(), where, what));
+    engine().log(guest::Level::error,
+                 fmt::format("V8 gave up on guest {} ({}: {}); its memory is lost until the "
+                             "engine ends",
+                             process->pid(), where, what));
   }
   abandon(*process, kernel::Exit::by_signal(SIGABRT, std::string(guest::reason::crashed)));
   for (;;) ::pause();
@@ -47,7 +49,7 @@ void on_no_memory(const char* where, const v8::OOMDetails&) {
 }  // namespace
 
 void contain_traps() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_trap;
   ::sigaction(SIGTRAP, &action, nullptr);
 }
@@ -68,11 +70,18 @@ Blame::~Blame() {
 void abandon(kernel::Process& process, kernel::Exit exit) {
   if (process.exit()) return;
   ++abandoned_count;
-  // Its thread may hold the outer streams for ever, in what waits for them: the other side is not to wait, too.
+  // Its thread may hold the outer streams for ever, in what waits for them: the other side is not to wait,
+  // too.
   for (int fd = 0; fd < 3 && process.ppid() == 1; ++fd) {
     if (const auto stream = process.fds().get(fd); stream.ok()) (*stream)->hang_up();
   }
   process.post_exit(std::move(exit));
+}
+
+void kill_with_children(const std::shared_ptr<kernel::Process>& process, std::string_view reason) {
+  kernel::ProcessTable& table = process->vm()->processes();
+  // Its number may be another's by now.
+  if (table.find(process->pid()) == process) table.kill_tree(process->pid(), std::string(reason));
 }
 
 std::uint64_t abandoned() {

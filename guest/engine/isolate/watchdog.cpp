@@ -25,8 +25,8 @@ constexpr Nanoseconds memory_period = std::chrono::milliseconds(100);
 /// What a guest may take to give back its memory, and how long the process may hold too much.
 constexpr Nanoseconds giving_back = std::chrono::milliseconds(500);
 constexpr Nanoseconds over_for = std::chrono::seconds(3);
-/// What a guest that was killed may take for the step of V8 that it is in: a collection of its whole heap, or a
-/// large copy, ends by itself.
+/// What a guest that was killed may take for the step of V8 that it is in: a collection of its whole heap, or
+/// a large copy, ends by itself.
 constexpr Nanoseconds patience = std::chrono::seconds(5);
 
 Nanoseconds cpu_time(clockid_t clock) {
@@ -129,13 +129,14 @@ std::optional<std::string_view> Watchdog::look_at(Entry& entry, Instant now) {
 
 void Watchdog::carry_out(const Sentence& sentence) {
   if (!sentence.reason.empty()) {
-    static_cast<void>(sentence.process->signal(SIGKILL, std::string(sentence.reason)));
+    kill_with_children(sentence.process, sentence.reason);
     return;
   }
   if (engine().log) {
-    engine().log(guest::Level::warning,
-                 fmt::format("guest {} was killed and does not stop: it holds a processor until the engine ends",
-                             sentence.process->pid()));
+    engine().log(
+        guest::Level::warning,
+        fmt::format("guest {} was killed and does not stop: it holds a processor until the engine ends",
+                    sentence.process->pid()));
   }
   abandon(*sentence.process, kernel::Exit::by_signal(SIGKILL, std::string(guest::reason::killed)));
 }
@@ -171,8 +172,8 @@ std::optional<Watchdog::Sentence> Watchdog::check_memory(Instant now) {
     next_sentence_ = now + giving_back;
     return greediest();
   }
-  fmt::print(stderr, "tare: the guest engine holds {} MB of memory, over its limit of {} MB\n", resident >> 20,
-             *memory_limit_ >> 20);
+  fmt::print(stderr, "tare: the guest engine holds {} MB of memory, over its limit of {} MB\n",
+             resident >> 20, *memory_limit_ >> 20);
   std::fflush(stderr);
   ::_exit(exit_failed);
 }

@@ -8,10 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <sys/types.h>
 #include <thread>
 #include <v8.h>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "base/clock.hpp"
 #include "engine/kernel/process.hpp"
@@ -20,8 +21,8 @@ namespace tare::engine {
 
 /// Ends processes that pass their limits of time, and sees to it that what was killed ends. While nothing is
 /// killed it sleeps until the first limit can have been passed: one of processor time can't be before as much
-/// time has gone by. When the whole process holds more memory than it may, it ends the guest that takes most at that
-/// moment, and when that is of no help the process. Thread-safe.
+/// time has gone by. When the whole process holds more memory than it may, it ends the guest that takes most
+/// at that moment, and when that is of no help the process. Thread-safe.
 class Watchdog {
  public:
   class Guard;
@@ -33,8 +34,8 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
   /// Watches a process that the calling thread runs, until the guard goes. A process with an isolate that is
-  /// killed is terminated in it, again and again: whoever catches that must not go on for ever. Where V8 is busy
-  /// with one endless step, nothing ends the thread: after a while the process is abandoned.
+  /// killed is terminated in it, again and again: whoever catches that must not go on for ever. Where V8 is
+  /// busy with one endless step, nothing ends the thread: after a while the process is abandoned.
   Guard watch(const std::shared_ptr<kernel::Process>& process, v8::Isolate* isolate);
 
  private:
@@ -67,7 +68,7 @@ class Watchdog {
   std::condition_variable changed_;
   Entries entries_;
   bool stopping_ = false;
-  std::optional<Instant> over_memory_;   ///< since when
+  std::optional<Instant> over_memory_;    ///< since when
   std::optional<Instant> next_sentence_;  ///< for memory, not before
   std::thread thread_;
 };

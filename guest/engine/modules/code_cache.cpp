@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <openssl/evp.h>
 #include <span>
 
@@ -33,6 +34,15 @@ std::string digest(std::string_view text) {
 }
 
 constexpr std::size_t digest_size = 32;
+
+struct Produced {
+  std::mutex mutex;
+  std::deque<std::string> digests;  ///< the newest last
+};
+Produced& produced() {
+  static Produced one;
+  return one;
+}
 
 void put(std::string& out, std::uint32_t number) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift);
@@ -156,6 +166,20 @@ void CodeCache::save(const std::filesystem::path& path, std::string_view stamp,
 CodeCache::Counts CodeCache::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
+}
+
+void note_produced(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t most = 1000;
+  std::string known = digest(bytes);
+  const std::lock_guard lock(produced().mutex);
+  produced().digests.push_back(std::move(known));
+  if (produced().digests.size() > most) produced().digests.pop_front();
+}
+
+bool was_produced(std::span<const std::uint8_t> bytes) {
+  const std::string wanted = digest(bytes);
+  const std::lock_guard lock(produced().mutex);
+  return std::ranges::find(produced().digests, wanted) != produced().digests.end();
 }
 
 std::unique_ptr<ScriptCompiler::CachedData> cached_data(const CodeCache::Code& code) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <v8.h>
@@ -60,6 +61,11 @@ class CodeCache {
 
 /// The one of this process.
 CodeCache& code_cache();
+
+/// Code that V8 made in this process and a guest was given, to be known again: V8 runs what it finds in such
+/// bytes as it is, so that others of a guest's making would be its way out. Of the newest thousand.
+void note_produced(std::span<const std::uint8_t> bytes);
+bool was_produced(std::span<const std::uint8_t> bytes);
 
 /// For ScriptCompiler::Source, which takes it over; `code` must outlive the compilation.
 std::unique_ptr<v8::ScriptCompiler::CachedData> cached_data(const CodeCache::Code& code);

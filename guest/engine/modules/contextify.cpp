@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "engine/bindings/support.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/modules/arrow.hpp"
 #include "engine/modules/code_cache.hpp"
@@ -78,8 +79,20 @@ void warn_of_module(Local<v8::Context> context, const std::string& name) {
   if (warn.As<v8::Function>()->Call(context, v8::Undefined(isolate), 1, &text).IsEmpty()) return;
 }
 
+/// Node's library says what is wrong where a program can call; not everywhere, as Module.prototype._compile.
+bool refuse_unless_strings(const Arguments& args, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (args[i]->IsString()) continue;
+    throw_error(args.GetIsolate(), ErrorKind::type, "ERR_INVALID_ARG_TYPE",
+                "The source and its name must be strings");
+    return true;
+  }
+  return false;
+}
+
 /// compileFunctionForCJSLoader(code, filename, isSeaMain, shouldDetectModule)
 void compile_for_cjs(const Arguments& args) {
+  if (refuse_unless_strings(args, 2)) return;
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
   const auto code = args[0].As<v8::String>();
@@ -120,6 +133,7 @@ void compile_for_cjs(const Arguments& args) {
 
 /// containsModuleSyntax(code, filename, resourceName, 'no CJS variables' or undefined)
 void contains_module_syntax(const Arguments& args) {
+  if (refuse_unless_strings(args, 1)) return;
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
   const auto code = args[0].As<v8::String>();
@@ -152,6 +166,7 @@ std::vector<Local<T>> elements(Local<v8::Context> context, Local<Value> list) {
 /// compileFunction(code, filename, lineOffset, columnOffset, cachedData, produceCachedData, parsingContext,
 /// contextExtensions, params, hostDefinedOptionId): vm.compileFunction
 void compile_vm_function(const Arguments& args) {
+  if (refuse_unless_strings(args, 2)) return;
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
   const Local<v8::Symbol> symbol =

@@ -112,7 +112,7 @@ void describe_source(Local<v8::Context> context, Local<v8::Object> self, Local<v
 void construct(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> current = isolate->GetCurrentContext();
-  if (!args.IsConstructCall() || !args[0]->IsString()) {
+  if (!args.IsConstructCall() || !args[0]->IsString() || !(args[2]->IsString() || args[2]->IsArray())) {
     return throw_error(isolate, ErrorKind::type, "ERR_CONSTRUCT_CALL_REQUIRED",
                        "Class constructor ModuleWrap cannot be invoked without `new`");
   }

@@ -30,7 +30,7 @@ int integer(Local<v8::Context> context, Local<Value> value) {
 void construct(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
-  if (!args.IsConstructCall() || !args[0]->IsString()) {
+  if (!args.IsConstructCall() || !args[0]->IsString() || !args[1]->IsString()) {
     return throw_error(isolate, ErrorKind::type, "ERR_CONSTRUCT_CALL_REQUIRED",
                        "Class constructor ContextifyScript cannot be invoked without `new`");
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "engine/isolate/native.hpp"
+#include "engine/modules/code_cache.hpp"
 #include "engine/modules/state.hpp"
 
 namespace tare::engine {
@@ -35,8 +37,10 @@ std::unique_ptr<ScriptCompiler::CachedData> cached_data_of(Local<Value> view) {
   const std::size_t size = bytes->ByteLength();
   auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(size);
   bytes->CopyContents(copy.get(), size);
+  // Nothing is what V8 rejects, and says so.
+  const bool trusted = was_produced(std::span(copy.get(), size));
   // V8 deletes it.
-  return std::make_unique<ScriptCompiler::CachedData>(copy.release(), static_cast<int>(size),
+  return std::make_unique<ScriptCompiler::CachedData>(copy.release(), trusted ? static_cast<int>(size) : 0,
                                                       ScriptCompiler::CachedData::BufferOwned);
 }
 
@@ -45,7 +49,10 @@ v8::MaybeLocal<Value> to_buffer(Local<v8::Context> context, const ScriptCompiler
   const std::size_t size = data == nullptr ? 0 : static_cast<std::size_t>(data->length);
   Local<v8::ArrayBuffer> bytes;
   if (!v8::ArrayBuffer::MaybeNew(isolate, size).ToLocal(&bytes)) return {};
-  if (size > 0) std::memcpy(bytes->Data(), data->data, size);
+  if (size > 0) {
+    std::memcpy(bytes->Data(), data->data, size);
+    note_produced(std::span(data->data, size));
+  }
   const Local<Value> make = module_state(context, ModuleSlot::to_buffer);
   Local<Value> argument = bytes;
   return make.As<v8::Function>()->Call(context, v8::Undefined(isolate), 1, &argument);

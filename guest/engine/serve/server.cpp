@@ -266,17 +266,21 @@ class Server {
     if (message.timeout_ms) request.run_time = std::chrono::milliseconds(*message.timeout_ms);
     using Stdio = kernel::StdioEntry;
     const auto executions = executions_;
+    std::weak_ptr<kernel::Description> stdio;
     if (socket) {
       StdioStreams streams =
           make_stdio(std::move(socket), machine.vm->limits().output_bytes,
                      [executions, id] { executions->signal(id, SIGKILL, guest::reason::output); });
+      stdio = streams.output;
       for (auto* stream : {&streams.input, &streams.output, &streams.error})
         request.stdio.push_back({Stdio::Kind::description, -1, std::move(*stream)});
     } else {
       request.stdio.assign(3, {Stdio::Kind::ignore, -1, nullptr});
     }
     executions_->begin(id);
-    request.on_exit = [executions, id, sender = sender_](int, const kernel::Exit& exit) {
+    request.on_exit = [executions, id, sender = sender_, stdio](int, const kernel::Exit& exit) {
+      // Children that live on may have it, too; what they say has no hearer any more.
+      if (const auto stream = stdio.lock()) stream->hang_up();
       const std::optional<Nanoseconds> cpu = executions->end(id);
       sender->send(Kind::exited, id, exited(exit, cpu));
     };
@@ -335,7 +339,12 @@ class Server {
         const auto found = live.find(id);
         if (found != live.end()) process = found->second.lock();
       }
-      if (process != nullptr) static_cast<void>(process->signal(number, std::string(why)));
+      if (process == nullptr) return;
+      if (number == SIGKILL) {
+        kill_with_children(process, why);
+      } else {
+        static_cast<void>(process->signal(number, std::string(why)));
+      }
     }
 
     std::mutex mutex;

@@ -11,7 +11,8 @@
 namespace tare::engine {
 
 /// The three standard streams of an execution over its one socket: stdin as it comes, stdout and stderr in
-/// frames. The socket is closed when the last process that has one of them is gone.
+/// frames. The socket is closed when the last process that has one of them is gone, and hung up (hang_up() of
+/// any of them) when the first process of the execution is.
 struct StdioStreams {
   std::shared_ptr<kernel::Description> input;
   std::shared_ptr<kernel::Description> output;
