@@ -22,7 +22,7 @@ Measurement measure_against_agentos(const std::string& row, const Rounds& rounds
 
 /// agentOS takes about a second for 32 guests.
 Measurement measure_fanout() {
-  return measure_against_agentos("fanout_32", {.fewest = 20, .most = 60, .limit = std::chrono::seconds(40)});
+  return measure_against_agentos("fanout_32", {.fewest = 8, .most = 60, .limit = std::chrono::seconds(40)});
 }
 
 Measurement measure_nested() {

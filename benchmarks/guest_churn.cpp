@@ -55,13 +55,13 @@ Measurement measure_churn() {
   machine.limits.processes = most_in_table;
   Guests guests(options, machine);
   run_many(guests, at_once);
-  guests.rest();
+  guests.settle();
   const std::vector<int> engine = guests.engine().pids();
   const Facts start = guest_driver::facts_of(engine);
   const double before = guests.pss_mb();
 
   run_many(guests, processes);
-  const auto counters = guests.rest();
+  const auto counters = guests.settle();
   const Facts end = facts_once_back(guests, start);
   const double after = guests.pss_mb();
   const std::uint64_t left = guests.vm().dispose();

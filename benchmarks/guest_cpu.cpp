@@ -35,13 +35,13 @@ double both_ms(Guests& guests) {
 /// A block of guests, one after another, from a pool that is full until it is full again: so what it does
 /// in the background counts.
 double guest_ms(Guests& guests) {
-  guests.rest();
+  guests.settle();
   const double before = both_ms(guests);
   for (int i = 0; i < guests_a_block; ++i) {
     guest::Execution one = guests.start(guest_driver::exit_script);
     expect_success(one);
   }
-  guests.rest();
+  guests.settle();
   return (both_ms(guests) - before) / guests_a_block;
 }
 

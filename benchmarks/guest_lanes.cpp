@@ -9,7 +9,6 @@
 #include "lab/measure/random.hpp"
 #include "lab/measure/summary.hpp"
 #include "peer.hpp"
-#include "registry_worker.hpp"
 #include "runtime/guest_driver/lane.hpp"
 #include "runtime/guest_driver/processes.hpp"
 
@@ -22,10 +21,16 @@ constexpr auto exit_limit = std::chrono::seconds(30);
 constexpr auto rest_limit = std::chrono::seconds(10);
 constexpr auto rest_window = std::chrono::milliseconds(10);
 
+driver::Workload spawn_row(const std::string& row) {
+  auto workload = driver::find_workload(row, driver::spawn_bench);
+  if (!workload) throw Error(ErrorCode::failed, "there is no row " + row);
+  return std::move(*workload);
+}
+
 }  // namespace
 
 SpawnLane::SpawnLane(const std::string& target, const std::string& row)
-    : driver_(start_target(target)), workload_(workload_of(row)) {}
+    : driver_(start_target(target)), workload_(spawn_row(row)) {}
 
 driver::Sample SpawnLane::sample(Nanoseconds idle) {
   driver::SampleRequest request;
@@ -73,15 +78,15 @@ guest::Execution Guests::start(const std::string& script, guest::Stdio stdio) {
   return vm_.spawn(options);
 }
 
-std::map<std::string, std::int64_t> Guests::rest() {
+std::map<std::string, std::int64_t> Guests::settle(std::int64_t living) {
   const SystemClock clock;
   const Instant deadline = clock.now() + rest_limit;
   for (;;) {
     std::map<std::string, std::int64_t> counters = engine_.stats();
-    if (counters.at("liveGuests") == 0 && counters.at("poolReady") >= pool_) return counters;
+    if (counters.at("liveGuests") == living && counters.at("poolReady") >= pool_) return counters;
     if (clock.now() > deadline)
-      throw Broken(fmt::format("{} guests still live, and {} of {} wait in the pool",
-                               counters.at("liveGuests"), counters.at("poolReady"), pool_));
+      throw Broken(fmt::format("{} guests live where {} should, and {} of {} wait in the pool",
+                               counters.at("liveGuests"), living, counters.at("poolReady"), pool_));
     std::this_thread::sleep_for(rest_window);
   }
 }

@@ -53,9 +53,9 @@ class Guests {
   /// Starts `node -e script`.
   guest::Execution start(const std::string& script, guest::Stdio stdio = guest::Stdio::ignore);
 
-  /// Waits until no guest lives and the pool is full; returns what the engine counts then. Throws Broken when
-  /// that does not come true.
-  std::map<std::string, std::int64_t> rest();
+  /// Waits until so many guests live and the pool is full; returns what the engine counts then. Throws Broken
+  /// when that does not come true.
+  std::map<std::string, std::int64_t> settle(std::int64_t living = 0);
 
   /// Proportional set size of the engine's process, in MB.
   double pss_mb();

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "guest_lanes.hpp"
 #include "lab/measure/random.hpp"
+#include "lab/measure/summary.hpp"
 #include "lab/process/child.hpp"
 #include "peer.hpp"
 #include "protocol/socket.hpp"
@@ -28,6 +29,7 @@ constexpr double total_mb = static_cast<double>(total_bytes) / (1024 * 1024);
 
 constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t warmup = 300;
+constexpr std::size_t trips = 1000;
 
 /// Writes the pieces as a stream wants it: as long as it takes them, and on when it has drained.
 std::string writer_script() {
@@ -185,20 +187,47 @@ double round_trip_us(Echo& echo, std::uint64_t round) {
   return static_cast<double>((end - begin).count()) / 1e3;
 }
 
-Measurement measure_round_trip() {
+struct RoundTrips {
+  double guest_us = 0;
+  double bare_us = 0;
+};
+
+/// Medians of a fresh engine's guest and of a fresh echo, in turns.
+RoundTrips fresh_pair(std::uint64_t nonce) {
   Guests guests;
   GuestEcho guest(guests.start(guest_driver::echo_script, guest::Stdio::pipe));
   BareEcho bare;
-  std::uint64_t round = seed;
-  const std::vector<Lane> lanes{[&] { return round_trip_us(guest, round++); },
-                                [&] { return round_trip_us(bare, round++); }};
+  std::uint64_t trip = measure::mix(seed, nonce);
+  const std::vector<Lane> lanes{[&] { return round_trip_us(guest, trip++); },
+                                [&] { return round_trip_us(bare, trip++); }};
   for (std::size_t i = 0; i < warmup; ++i) {
     for (const Lane& lane : lanes) lane();
   }
-  const auto figures = interleave(lanes, {.fewest = 1000, .most = 20'000, .limit = std::chrono::seconds(15)});
+  auto figures = interleave(lanes, {.fewest = trips, .most = trips, .limit = std::chrono::seconds(30)});
   guest.leave();
   bare.leave();
-  return p50_against(figures[0], figures[1], "4 KiB there and back each");
+  return {measure::summarise(std::move(figures[0])).p50.value(),
+          measure::summarise(std::move(figures[1])).p50.value()};
+}
+
+/// Which processor a process wakes up on, and beside whom, stays the same for long, and makes more of a
+/// difference than anything else: so one figure is that of a process's life, as in a registry's worker.
+Measurement measure_round_trip() {
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  repeat(12, 40, std::chrono::seconds(25), [&](std::size_t pair) {
+    const RoundTrips medians = fresh_pair(pair);
+    ours.push_back(medians.guest_us);
+    theirs.push_back(medians.bare_us);
+  });
+  Measurement measurement = compared(ours, theirs);
+  const auto [low, high] = std::minmax_element(ours.begin(), ours.end());
+  const auto [bare_low, bare_high] = std::minmax_element(theirs.begin(), theirs.end());
+  measurement.note = fmt::format(
+      "{} fresh pairs, {} round trips each; guest {:.0f} to {:.0f} µs, bare {:.0f} "
+      "to {:.0f} µs",
+      ours.size(), trips, *low, *high, *bare_low, *bare_high);
+  return measurement;
 }
 
 }  // namespace
