@@ -57,22 +57,21 @@ v8::MaybeLocal<v8::Function> compile_text(Local<v8::Context> context, const Pack
   Local<v8::String> source;
   if (!v8::String::NewExternalOneByte(isolate, resource).ToLocal(&source)) return {};
   const v8::ScriptOrigin origin(to_v8(isolate, name));
+  // Functions that are compiled with their file have no name but their own, as in Node's snapshot: stack
+  // traces of the loaders say "Object..js". What is compiled when it is called is named
+  // "Module._extensions..js".
+  const bool eager =
+      text.id().starts_with("internal/modules/") || text.id() == "internal/per_context/messageport";
+  const auto options = eager ? v8::ScriptCompiler::kEagerCompile : v8::ScriptCompiler::kNoCompileOptions;
   if (guest_of(isolate) == nullptr) {
-    // Functions that a snapshot holds compiled have no name but their own, as in Node's snapshot: stack
-    // traces of the loaders say "Object..js". What is compiled later is called "Module._extensions..js".
     v8::ScriptCompiler::Source script(source, origin);
-    const bool eager = text.id().starts_with("internal/modules/");
-    return compile_function(
-        context, script, parameters,
-        eager ? v8::ScriptCompiler::kEagerCompile : v8::ScriptCompiler::kNoCompileOptions);
+    return compile_function(context, script, parameters, options);
   }
   const std::shared_ptr<const CodeCache::Code> code = code_cache().find(text.id());
   if (code == nullptr) {
     v8::ScriptCompiler::Source script(source, origin);
     Local<v8::Function> function;
-    if (!compile_function(context, script, parameters, v8::ScriptCompiler::kNoCompileOptions)
-             .ToLocal(&function))
-      return {};
+    if (!compile_function(context, script, parameters, options).ToLocal(&function)) return {};
     note_function(context, text.id(), function);
     return function;
   }

@@ -150,10 +150,11 @@ bool Loop::run_timers() {
   const HandleScope scope(realm_.isolate());
   std::array<Local<Value>, 1> now{v8::Number::New(realm_.isolate(), static_cast<double>(now_ms_))};
   Local<Value> next;
-  // When a timer throws and somebody handles that, the others of its list still have to run.
-  while (!realm_.call("processTimers", now).ToLocal(&next)) {
+  // When a timer throws and somebody handles that, the others of its list still have to run, before any tick.
+  while (!realm_.call_bare("processTimers", now).ToLocal(&next)) {
     if (ending(realm_.isolate())) return true;
   }
+  realm_.tick();
   const auto expiry = static_cast<std::int64_t>(next.As<v8::Number>()->Value());
   if (expiry != 0) {
     update_now();

@@ -124,14 +124,19 @@ class Pool::Slot {
       run_shell_process(process_, pool_.watchdog_);
       return;
     }
+    const bool cold = process_ != nullptr;
     IsolateOwner isolate(Origin::snapshot,
                          limits_of(process_ == nullptr ? kernel::Limits{} : process_->vm()->limits()));
     const v8::Isolate::Scope inside(isolate.get());
     set_isolate_callbacks(isolate.get());
     {
       Realm realm(isolate.get());
+      if (cold) pool_.cold_is_made();
       const std::shared_ptr<kernel::Process> process = wait();
-      if (process != nullptr) run_node(isolate, realm, process, pool_.watchdog_);
+      if (process != nullptr) {
+        run_node(isolate, realm, process, pool_.watchdog_);
+        pool_.process_ended();
+      }
     }
   }
 
@@ -156,7 +161,8 @@ class Pool::Slot {
   std::atomic<bool> ready_{false};
 };
 
-Pool::Pool(std::size_t size, std::optional<std::uint64_t> memory_limit) : size_(size), watchdog_(memory_limit) {
+Pool::Pool(std::size_t size, std::optional<std::uint64_t> memory_limit)
+    : size_(size), watchdog_(memory_limit) {
   if (size_ > 0) refiller_ = std::thread([this] { refill(); });
 }
 
@@ -191,10 +197,25 @@ void Pool::thread_ended() {
   changed_.notify_all();
 }
 
+void Pool::cold_is_made() {
+  const std::lock_guard lock(mutex_);
+  --cold_;
+  changed_.notify_all();
+}
+
+void Pool::process_ended() {
+  const std::lock_guard lock(mutex_);
+  --running_;
+  changed_.notify_all();
+}
+
 kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
   std::shared_ptr<Slot> slot;
-  if (process->program() == kernel::Program::node) {
+  const bool node = process->program() == kernel::Program::node;
+  if (node) {
     const std::lock_guard lock(mutex_);
+    ++running_;
+    last_start_ = std::chrono::steady_clock::now();
     if (!ready_.empty() && usual(process->vm()->limits())) {
       slot = std::move(ready_.front());
       ready_.pop_front();
@@ -202,24 +223,42 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
       changed_.notify_all();
     } else {
       ++misses_;
+      ++cold_;
     }
   }
   if (slot != nullptr) {
     slot->give(std::move(process));
     return {};
   }
-  if (!launch(std::make_shared<Slot>(*this, std::move(process)))) return kernel::Errno{EAGAIN};
-  return {};
+  if (launch(std::make_shared<Slot>(*this, std::move(process)))) return {};
+  if (node) {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    --cold_;
+    --misses_;
+  }
+  return kernel::Errno{EAGAIN};
+}
+
+/// Processes have the processors for themselves while they start: none is being made without the pool, and
+/// the last one that started has ended or has had its moment.
+bool Pool::may_refill(std::unique_lock<std::mutex>& lock) {
+  constexpr auto moment = std::chrono::milliseconds(2);
+  changed_.wait(lock, [&] { return stopping_ || (ready_.size() < size_ && cold_ == 0); });
+  const Instant until = last_start_ + moment;
+  changed_.wait_until(lock, until,
+                      [&] { return stopping_ || running_ == 0 || last_start_ + moment > until; });
+  return ready_.size() < size_ && cold_ == 0 &&
+         (running_ == 0 || std::chrono::steady_clock::now() >= last_start_ + moment);
 }
 
 void Pool::refill() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopping_ || ready_.size() < size_; });
+      while (!stopping_ && !may_refill(lock)) continue;
       if (stopping_) return;
     }
-    // One after another: a burst of starts has the processors for itself.
     const auto slot = std::make_shared<Slot>(*this, nullptr);
     if (!launch(slot)) return;
     std::unique_lock lock(mutex_);

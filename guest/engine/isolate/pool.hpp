@@ -27,8 +27,8 @@ class Pool final : public kernel::Runner {
     std::size_t threads = 0;   ///< of guests, waiting or running
   };
 
-  /// `size` isolates wait; 0: none ever does. The process ends when it holds more than `memory_limit` bytes. The
-  /// snapshot must be there.
+  /// `size` isolates wait; 0: none ever does. The process ends when it holds more than `memory_limit` bytes.
+  /// The snapshot must be there.
   explicit Pool(std::size_t size, std::optional<std::uint64_t> memory_limit = std::nullopt);
   ~Pool() override;
 
@@ -43,12 +43,18 @@ class Pool final : public kernel::Runner {
   void refill();
   bool launch(const std::shared_ptr<Slot>& slot);
   void thread_ended();
+  void cold_is_made();
+  void process_ended();
+  bool may_refill(std::unique_lock<std::mutex>& lock);
 
   const std::size_t size_;
   Watchdog watchdog_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;  ///< a slot was taken or became ready, a thread ended, the pool stops
   std::deque<std::shared_ptr<Slot>> ready_;
+  std::size_t cold_ = 0;     ///< processes whose isolate is being made
+  std::size_t running_ = 0;  ///< processes that have not ended, those included
+  Instant last_start_{};
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
   std::size_t threads_ = 0;
