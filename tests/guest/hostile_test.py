@@ -445,13 +445,13 @@ class ProcessesOfGuests(EngineTest):
         self.assertEqual(self.run_guest("process.on('uncaughtException', () => { throw 2 }); throw 1").code, 7)
         self.assertEqual(self.run_guest("process._fatalException = undefined; throw 1").code, 6)
 
-    def test_ten_thousand_short_processes(self):
+    def test_a_thousand_short_processes(self):
         vm = self.vm()
         self.engine.run(vm, "1")
         before = None
         for round_number in range(20):
-            numbers = [self.engine.quick(vm, ["sh", "-c", "exit 3"]) for _ in range(50)] if round_number % 2 else []
-            numbers += [self.engine.quick(vm, ["node", "-e", "process.exit(3)"]) for _ in range(8)]
+            numbers = [self.engine.quick(vm, ["sh", "-c", "exit 3"]) for _ in range(35)]
+            numbers += [self.engine.quick(vm, ["node", "-e", "process.exit(3)"]) for _ in range(15)]
             for number in numbers:
                 self.assertEqual(self.engine.wait_exit(number)["code"], 3)
             if round_number == 9:
@@ -582,6 +582,27 @@ class StreamsOfGuests(EngineTest):
           for (const one of tries) { try { one() } catch {} }
           console.log('ok'); process.exit(0)"""
         self.assert_output(code, "ok\n", limits={"wallMs": 20000})
+
+
+    def test_natives_take_no_harm_from_their_arguments(self):
+        code = """
+          const vm = require('vm'), module_ = require('module'); const strange = [undefined, null, 1, 2n, {}, [], Symbol('s'), () => {}, 'x'];
+          const natives = [module_.prototype._compile, module_.prototype.load, module_._load, module_._resolveFilename, Object.getPrototypeOf(vm.Script), vm.Script,
+            vm.Script.prototype.runInContext, vm.Script.prototype.createCachedData, Object.getPrototypeOf(vm.Script.prototype).runInContext, vm.compileFunction, vm.createContext,
+            ...Object.values(require('v8').Serializer.prototype), ...Object.values(require('v8').Deserializer.prototype), ...Object.values(Buffer.prototype).filter((f) => typeof f === 'function')];
+          for (const f of natives) for (const a of strange) for (const b of strange) {
+            for (const call of [() => Reflect.apply(f, a, [b, a]), () => Reflect.apply(f, new module_('x'), [a, b]), () => Reflect.construct(f, [a, b])]) try { call() } catch {}
+          }
+          require('fs').writeSync(1, 'ok\\n'); process.reallyExit(0)"""
+        self.assert_output(code, "ok\n")
+
+    def test_compiled_code_of_a_guests_own_making_is_refused(self):
+        code = """
+          const { Script } = require('vm'); let n = 1; const source = () => `function f() { return ${n++} } f()`;
+          const made = new Script(source(), { produceCachedData: true }).cachedData;
+          const say = (cachedData) => console.log(new Script(source(), { cachedData }).cachedDataRejected);
+          say(Buffer.from(made)); made[made.length - 1] ^= 1; say(made); say(Buffer.alloc(0)); say(Buffer.alloc(1000))"""
+        self.assert_output(code, "false\ntrue\ntrue\ntrue\n")
 
 
 @unittest.skipUnless(engine_client.available(), "the guest engine is not there")
