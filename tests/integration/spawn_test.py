@@ -13,7 +13,8 @@ JAVASCRIPT_ROWS = ["node_exit_1", "fanout_3", "nested_8", "capture_2b", "capture
 
 class Spawn(harness.TareTest):
     def test_native_and_node_do_every_row_and_every_sample_is_checked(self):
-        result = self.tare("spawn", "--targets", "native,sh,node", "--iterations", "2", "--warmup", "1", "--fanout", "3")
+        result = self.tare("spawn", "--targets", "native,sh,node", "--iterations", "2", "--warmup", "1", "--fanout", "3",
+                           timeout=240)
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document()
         self.assertTrue(document["complete"])
