@@ -50,8 +50,8 @@ IsolateOwner::IsolateOwner(Origin origin, Limits limits)
 
 IsolateOwner::~IsolateOwner() {
   delegate_.tasks().clear();
-  isolate_->Dispose();
-  engine().platform->UnregisterIsolate(isolate_);
+  // In one step: another thread may get the same address for its isolate as soon as this one is freed.
+  engine().platform->DisposeIsolate(isolate_);
 }
 
 }  // namespace tare::engine

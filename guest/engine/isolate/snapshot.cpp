@@ -76,8 +76,7 @@ std::string build() {
     delete[] data.data;
   }
   delegate.tasks().clear();
-  isolate->Dispose();
-  engine().platform->UnregisterIsolate(isolate);
+  engine().platform->DisposeIsolate(isolate);
   return blob;
 }
 
