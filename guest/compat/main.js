@@ -52,6 +52,7 @@ function applyOptions() {
   }
   if (!options['--warnings']) process.removeListener('warning', onWarning);
   Error.stackTraceLimit = options['--stack-trace-limit'];
+  callbacks.traceUncaught = options['--trace-uncaught'];
   if (options['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
   if (tools.parsed.exposeGc) Object.defineProperty(globalThis, 'gc', { value: () => kit.collect(), writable: true, configurable: true });
   if (options['--enable-source-maps']) {

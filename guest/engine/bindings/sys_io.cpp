@@ -130,9 +130,8 @@ std::int64_t sync_fd(Guest& guest, const Arguments& args) {
 /// An open descriptor, or what a path opens as; closed by itself only in the second case.
 Result<std::shared_ptr<Description>> opened(Guest& guest, const Arguments& args, int flags, int mode) {
   if (args[0]->IsNumber()) return description(guest, args, 0);
-  kernel::Process& process = guest.process();
-  return process.vm()->files().open(process.origin(), bytes(args, 0), static_cast<int>(integer(args, flags)),
-                                    static_cast<std::uint32_t>(integer(args, mode, 0666)));
+  return guest.process().open_description(bytes(args, 0), static_cast<int>(integer(args, flags)),
+                                          static_cast<std::uint32_t>(integer(args, mode, 0666)));
 }
 
 /// ENOMEM for more than the guest's heap could take as a string: the bytes here are in no budget.

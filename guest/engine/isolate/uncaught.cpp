@@ -152,8 +152,9 @@ std::string thrown_at(const Realm& realm, Local<v8::Message> message) {
   for (int i = 0; i < trace->GetFrameCount(); ++i) {
     const Local<v8::StackFrame> frame = trace->GetFrame(isolate, static_cast<std::uint32_t>(i));
     const Local<v8::String> script = frame->GetScriptName();
-    const std::string place = fmt::format("{}:{}:{}", script.IsEmpty() ? "" : to_string(isolate, script),
-                                          frame->GetLineNumber(), frame->GetColumn());
+    const std::string file = script.IsEmpty() ? std::string() : to_string(isolate, script);
+    if (file.starts_with(glue)) continue;
+    const std::string place = fmt::format("{}:{}:{}", file, frame->GetLineNumber(), frame->GetColumn());
     const Local<v8::String> function = frame->GetFunctionName();
     if (function.IsEmpty() || function->Length() == 0) {
       text += fmt::format("    at {}\n", place);

@@ -64,8 +64,17 @@ std::uint32_t Process::set_umask(std::uint32_t umask) {
   return std::exchange(umask_, umask & 0777);
 }
 
+Result<std::shared_ptr<Description>> Process::open_description(std::string_view path, int flags,
+                                                               std::uint32_t mode) {
+  constexpr std::string_view standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  for (int fd = 0; fd < 3; ++fd) {
+    if (path == standard[fd]) return fds_.get(fd);
+  }
+  return vm_->files().open(origin(), path, flags, mode);
+}
+
 Result<int> Process::open(std::string_view path, int flags, std::uint32_t mode) {
-  auto description = vm_->files().open(origin(), path, flags, mode);
+  auto description = open_description(path, flags, mode);
   if (!description.ok()) return description.failure();
   return fds_.add(*std::move(description));
 }

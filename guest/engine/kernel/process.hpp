@@ -77,6 +77,8 @@ class Process : public std::enable_shared_from_this<Process> {
   FdTable& fds() { return fds_; }
   /// open(2): FileSystem::open and the lowest free descriptor. Own thread.
   Result<int> open(std::string_view path, int flags, std::uint32_t mode = 0666);
+  /// The same without a descriptor. /dev/stdin, /dev/stdout and /dev/stderr are what 0, 1 and 2 stand for.
+  Result<std::shared_ptr<Description>> open_description(std::string_view path, int flags, std::uint32_t mode);
   /// pipe(2): {reader, writer}.
   Result<std::array<int, 2>> pipe();
 
