@@ -162,7 +162,7 @@ std::string thrown_at(const Realm& realm, Local<v8::Message> message) {
       text += fmt::format("    at {} ({})\n", to_string(isolate, function), place);
     }
   }
-  return text;
+  return text + "\n";
 }
 
 std::string describe(const Realm& realm, Local<Value> error, Local<v8::Message> message,
