@@ -1,11 +1,12 @@
-# tare_folder(NAME [DEPENDS folder...] [LIBS library...])
+# tare_folder(NAME [PIC] [DEPENDS folder...] [LIBS library...])
 #
 # One folder is one library target, `tare_NAME`, made of every *.cpp in it, and
 # one test program, `NAME_test`, made of every *_test.cpp. DEPENDS names other
 # folders and is the whole list of arrows that leave this one: the test
-# `architecture.arrows` holds it, and every #include, against the design.
+# `architecture.arrows` holds it, and every #include, against the design. PIC: it
+# is linked into a shared object.
 function(tare_folder NAME)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "PIC" "" "DEPENDS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -17,6 +18,9 @@ function(tare_folder NAME)
   endif()
   add_library(tare_${NAME} STATIC ${sources})
   target_include_directories(tare_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  if(arg_PIC)
+    set_target_properties(tare_${NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_link_libraries(tare_${NAME} PUBLIC ${arg_DEPENDS} ${arg_LIBS})
   tare_pch(tare_${NAME})
 
@@ -33,10 +37,35 @@ function(tare_folder NAME)
   endif()
 endfunction()
 
-# Every target has its own precompiled header of the same few heavy headers.
+# One precompiled header of the few heavy headers for all libraries and programs, and one for the tests, which are not
+# optimised. A library of a shared object has flags of its own, and so its own header.
 function(tare_pch TARGET)
-  if(TARE_PCH)
+  if(NOT TARE_PCH)
+    return()
+  endif()
+  get_target_property(type ${TARGET} TYPE)
+  get_target_property(pic ${TARGET} POSITION_INDEPENDENT_CODE)
+  if(${TARGET} MATCHES "_test$")
+    target_precompile_headers(${TARGET} REUSE_FROM tare_pch_tests)
+    target_compile_definitions(${TARGET} PRIVATE FMT_SHARED)
+  elseif(pic)
     target_precompile_headers(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+  else()
+    target_precompile_headers(${TARGET} REUSE_FROM tare_pch)
+    target_compile_definitions(${TARGET} PRIVATE FMT_SHARED)  # as the header was compiled, which has fmt in it
   endif()
 endfunction()
-include(GoogleTest)
+
+function(tare_pch_targets)
+  if(NOT TARE_PCH)
+    return()
+  endif()
+  file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "")
+  foreach(name IN ITEMS tare_pch tare_pch_tests)
+    add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/pch.cpp)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${name} PRIVATE fmt::fmt)
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+  endforeach()
+  target_compile_options(tare_pch_tests PRIVATE -O0)
+endfunction()

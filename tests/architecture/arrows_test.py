@@ -76,7 +76,7 @@ class Arrows(unittest.TestCase):
             lists = ROOT / "src" / folder / "CMakeLists.txt"
             if not lists.exists():
                 continue
-            match = re.search(r"tare_folder\((\w+)(?:\s+DEPENDS((?:\s+[a-z_]+)+))?", lists.read_text(encoding="utf-8"))
+            match = re.search(r"tare_folder\((\w+)(?:\s+PIC)?(?:\s+DEPENDS((?:\s+[a-z_]+)+))?", lists.read_text(encoding="utf-8"))
             self.assertIsNotNone(match, lists)
             self.assertEqual(match.group(1), TARGET_NAMES.get(folder, folder.rpartition("/")[2]))
             names = {TARGET_NAMES.get(a, a.rpartition("/")[2]) for a in allowed}
