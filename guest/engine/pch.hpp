@@ -3,12 +3,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <node.h>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <v8.h>
 #include <vector>
 
 #include <fmt/format.h>
-#include <node.h>
-#include <v8.h>

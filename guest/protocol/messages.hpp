@@ -134,10 +134,10 @@ inline constexpr std::string_view crashed = "crashed";
 /// when the process was refused.
 struct Exited {
   std::optional<std::int32_t> code;
-  std::optional<std::string> signal;  ///< "SIGKILL"
-  std::optional<std::string> reason;  ///< one of the names above
-  std::optional<std::string> detail;  ///< more about the reason, for a person
-  json::Value sync = "skipped";       ///< "skipped", or how many files were written back to the host
+  std::optional<std::string> signal;    ///< "SIGKILL"
+  std::optional<std::string> reason;    ///< one of the names above
+  std::optional<std::string> detail;    ///< more about the reason, for a person
+  json::Value sync = "skipped";         ///< "skipped", or how many files were written back to the host
   std::optional<std::uint64_t> cpu_ns;  ///< processor time of its thread; not of what never ran
 };
 BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns))
@@ -164,10 +164,10 @@ BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed))
 
 /// The argument of engine.js.
 struct EngineConfig {
-  std::optional<bool> build;                        ///< make the snapshot and leave
-  std::string pack;                                 ///< path of the library's sources and tables
-  std::string snapshot;                             ///< path of the start-up snapshot; compiled code lies beside it
-  std::optional<std::uint32_t> pool;                ///< isolates that wait for a process
+  std::optional<bool> build;          ///< make the snapshot and leave
+  std::string pack;                   ///< path of the library's sources and tables
+  std::string snapshot;               ///< path of the start-up snapshot; compiled code lies beside it
+  std::optional<std::uint32_t> pool;  ///< isolates that wait for a process
   std::optional<std::uint64_t> memory_limit_bytes;  ///< of the whole engine process
 };
 BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes))

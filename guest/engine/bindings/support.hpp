@@ -56,8 +56,8 @@ void throw_error(v8::Isolate* isolate, ErrorKind kind, std::string_view code, st
 std::optional<std::size_t> index_argument(v8::Isolate* isolate, v8::Local<v8::Value> value,
                                           std::size_t otherwise);
 
-/// Sets a member that a program sees. Only for objects that were made here. Defines it: a setter that the program
-/// gave Object.prototype has no say, and nothing is set when the process is at its end.
+/// Sets a member that a program sees. Only for objects that were made here. Defines it: a setter that the
+/// program gave Object.prototype has no say, and nothing is set when the process is at its end.
 inline void set(v8::Isolate* isolate, v8::Local<v8::Object> object, std::string_view name,
                 v8::Local<v8::Value> value) {
   std::ignore = object->CreateDataProperty(isolate->GetCurrentContext(), key(isolate, name), value);

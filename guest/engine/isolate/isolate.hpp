@@ -28,8 +28,9 @@ struct Engine {
 /// The one of this process. Set up before the first isolate.
 Engine& engine();
 
-/// ArrayBuffers of one guest, up to a budget: beyond it V8 throws a RangeError in the guest. A typed array that
-/// lies in V8's heap, and so counts there, still gets the few bytes that it moves to, as V8 can't do without.
+/// ArrayBuffers of one guest, up to a budget: beyond it V8 throws a RangeError in the guest. A typed array
+/// that lies in V8's heap, and so counts there, still gets the few bytes that it moves to, as V8 can't do
+/// without.
 class Buffers final : public v8::ArrayBuffer::Allocator {
  public:
   explicit Buffers(std::uint64_t most) : most_(most) {}

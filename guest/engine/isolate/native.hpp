@@ -20,9 +20,9 @@ struct Native {
   v8::FunctionCallback call;
 };
 
-/// The natives of one of Node's bindings, kit.natives(NAME) in JavaScript. A snapshot names functions by their
-/// place among all natives: the order must be the same in every process, which is why they are listed in one
-/// table.
+/// The natives of one of Node's bindings, kit.natives(NAME) in JavaScript. A snapshot names functions by
+/// their place among all natives: the order must be the same in every process, which is why they are listed
+/// in one table.
 struct Binding {
   const char* name;
   std::span<const Native> natives;

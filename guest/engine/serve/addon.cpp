@@ -34,7 +34,7 @@ void reset_signals() {
 void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& config) {
   // Before any isolate of ours exists; Node 20 refuses some of them on its command line.
   v8::V8::SetFlagsFromString("--no-turboshaft-loop-unrolling");  // its loops can't be terminated
-  v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");         // they would be in nobody's budget
+  v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");          // they would be in nobody's budget
   reset_signals();
   contain_traps();
   // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them

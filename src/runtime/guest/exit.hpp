@@ -23,7 +23,7 @@ struct Exit {
   std::optional<std::string> reason;  ///< a name of `reason`, when it was not the guest's own will
   std::optional<std::string> detail;  ///< more about that, for a person
   std::optional<std::uint64_t>
-      files_synced;  ///< written back to the host; nothing when there was nothing to do
+      files_synced;                ///< written back to the host; nothing when there was nothing to do
   std::optional<Nanoseconds> cpu;  ///< processor time; nothing of what never ran
 
   bool is(std::string_view name) const { return reason == name; }
