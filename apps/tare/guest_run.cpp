@@ -38,7 +38,7 @@ constexpr WholeRange memory_range{16, 65536};
 constexpr WholeRange pool_range{0, 256};
 constexpr double longest_timeout = 86'400;
 
-Error usage(std::string what, std::string hint = "see `tare guest run --help`") {
+Error usage(const std::string& what, std::string hint = "see `tare guest run --help`") {
   return Error(ErrorCode::usage, what, "", std::move(hint));
 }
 
