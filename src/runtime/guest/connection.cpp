@@ -181,7 +181,7 @@ bool Connection::read_once(Lock& lock, std::optional<Instant> deadline) {
   }
   lock.lock();
   if (!broken.empty() || (arrived && bytes.empty())) {
-    lose(lock, std::move(broken));
+    lose(lock, broken);
   } else if (arrived) {
     try {
       decoder_.append(bytes);
@@ -261,7 +261,7 @@ std::string Connection::cause_of_loss() {
 }
 
 /// Takes the lock away for a moment; `reading_` keeps others from reading meanwhile.
-void Connection::lose(Lock& lock, std::string why) {
+void Connection::lose(Lock& lock, const std::string& why) {
   lock.unlock();
   if (!why.empty()) child_->kill();  // whatever it says next, nobody can understand it
   const std::string cause = cause_of_loss();

@@ -98,7 +98,7 @@ class Connection {
   void wait_until_sendable();
   void dispatch(const Frame& frame);
   void on_reply(const Frame& frame);
-  void lose(Lock& lock, std::string why);
+  void lose(Lock& lock, const std::string& why);
   void wake(const void* subject);
   Error lost_error() const;
   std::string cause_of_loss();
