@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "serve/scripts.hpp"
 #include "spawner/scripts.hpp"
 
 namespace tare::spawner {
@@ -37,7 +38,7 @@ std::string capture(const Params& params) {
   if (bytes < 1 || bytes > max_capture) {
     throw serve::Refusal{"invalid", "params.bytes must be 1 to " + std::to_string(max_capture)};
   }
-  return capture_script(nonce, bytes);
+  return serve::capture_script(nonce, bytes);
 }
 
 /// For rows whose phases mean nothing of their own.
@@ -143,7 +144,7 @@ Sample Lane::scripted(const std::string& row, const Params& params, Nanoseconds 
   if (row == "capture_2b" || row == "capture_256k") return run_piped(script(capture(params)), {}, timeout);
   if (row == "stdin_roundtrip_4k")
     return run_piped(script(echo_script()), need(params.input, "input"), timeout);
-  return run_piped(script(nested_script(need_fanout(params))), {}, timeout);  // nested_8
+  return run_piped(script(serve::nested_script(need_fanout(params))), {}, timeout);  // nested_8
 }
 
 }  // namespace tare::spawner

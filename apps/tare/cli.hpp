@@ -16,7 +16,8 @@
 namespace tare::cli {
 
 struct Context {
-  std::vector<std::string> command;  ///< as typed
+  std::vector<std::string> command;                        ///< as typed
+  std::optional<std::vector<std::string>> set_apart = {};  ///< of `guest run`: the words behind --
   SystemClock clock;
   report::DescriptorTerminal err{2};  ///< tables, progress and messages
   report::DescriptorTerminal out{1};  ///< data, and what a command was asked to list

@@ -11,17 +11,17 @@ namespace {
 
 constexpr WholeRange pool_range{0, 256};
 
-/// The words after the flags: a flag among them is one that this command does not have, unless it was set
-/// apart with --.
-std::vector<std::string> guest_words(const CLI::App& run, const std::vector<std::string>& command) {
+/// The words after the flags: a flag first among them is one that this command does not have, unless it was
+/// set apart with --. A -- behind the first of them is the guest's.
+std::vector<std::string> guest_words(const CLI::App& run, const Context& context) {
   std::vector<std::string> words = run.remaining();
-  const bool set_apart = std::find(command.begin(), command.end(), "--") != command.end();
-  if (!words.empty() && words.front().size() > 1 && words.front().front() == '-' && !set_apart) {
+  if (!words.empty() && words.front().size() > 1 && words.front().front() == '-') {
     throw Error(ErrorCode::usage, "unknown flag '" + words.front() + "'", "",
                 "see `tare guest run --help`; arguments of the guest come after the file, or after --");
   }
-  // The first one sets apart; those behind it are the guest's.
-  if (!words.empty() && words.front() == "--") words.erase(words.begin());
+  if (!context.set_apart) return words;
+  if (!words.empty()) words.emplace_back("--");
+  words.insert(words.end(), context.set_apart->begin(), context.set_apart->end());
   return words;
 }
 
@@ -55,7 +55,7 @@ void add_run(CLI::App& guest, Context& context) {
       "  tare guest run --memory 64 --timeout 10 untrusted.js\n"
       "  tare guest run --allow env,network - < script.js");
   run->callback([flags, &context, run] {
-    flags->words = guest_words(*run, context.command);
+    flags->words = guest_words(*run, context);
     context.action = [flags, &context] { return guest_run(*flags, context); };
   });
 }

@@ -86,10 +86,19 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error,
   return Error(ErrorCode::usage, what, "", hint);
 }
 
+/// Where the words of a guest begin that are set apart with --, or argc. The library would take them for
+/// words of the command above `run`, as that has no positional arguments of its own.
+int end_of_flags(int argc, char** argv) {
+  if (argc < 3 || std::string_view(argv[1]) != "guest" || std::string_view(argv[2]) != "run") return argc;
+  return static_cast<int>(std::find(argv + 3, argv + argc, std::string_view("--")) - argv);
+}
+
 int run(int argc, char** argv) {
   tare::cli::Context context;
   context.command.assign(argv, argv + argc);
   if (!context.command.empty()) context.command.front() = "tare";
+  const int end = end_of_flags(argc, argv);
+  if (end < argc) context.set_apart.emplace(argv + end + 1, argv + argc);
 
   CLI::App app(description, "tare");
   app.set_version_flag("--version",
@@ -109,7 +118,7 @@ int run(int argc, char** argv) {
   tare::cli::add_completions(app, context);
 
   try {
-    app.parse(argc, argv);
+    app.parse(end, argv);
     if (!context.action) {
       tare::cli::write_stdout(app.help());
       return tare::exit_ok;

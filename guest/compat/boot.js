@@ -94,11 +94,7 @@ const makers = small(tools);
 
 function getInternalBinding(name) {
   if (made[name] !== undefined) return made[name];
-  let make = makers[name];
-  if (make === undefined) {
-    const glue = kit.compile(`tare/bindings/${name}`, 'glue');
-    if (glue !== undefined) make = glue;
-  }
+  const make = makers[name] ?? kit.compile(`tare/bindings/${name}`, 'glue');
   made[name] = make === undefined ? plain(name) : make(tools);
   return made[name];
 }

@@ -100,15 +100,13 @@ Object.defineProperty(process, 'config', {
   },
 });
 
-callbacks.attach = (argv, environment, pid, ppid) => {
+callbacks.attach = (argv, environment) => {
   tools.startClock();
   tools.setEnvironment(environment);
   tools.parsed = parse(argv, process.env.NODE_OPTIONS, options);
   const { file, arguments: rest, execArgv } = tools.parsed;
   tools.argv = [argv[0], ...(file === undefined ? [] : [file]), ...rest];
   process.execArgv = execArgv;
-  process.pid = pid;
-  tools.ppid = ppid;
 };
 
 callbacks.start = () => {

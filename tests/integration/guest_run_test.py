@@ -10,11 +10,6 @@ import unittest
 
 import harness
 
-TARGETS = json.loads(subprocess.run([harness.TARE, "targets", "--json"], capture_output=True, check=True).stdout)
-GUEST = next(target for target in TARGETS if target["id"] == "guest")
-
-
-@unittest.skipUnless(GUEST["available"], f"guest: {GUEST['reason']}")
 class GuestRun(harness.TareTest):
     def guest(self, *arguments, stdin=b"", **options):
         return subprocess.run([harness.TARE, "guest", "run", *arguments], input=stdin, capture_output=True, timeout=60,
@@ -34,6 +29,20 @@ class GuestRun(harness.TareTest):
         result = self.guest("-e", "process.stdin.pipe(process.stdout)", stdin=data)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, data)
+
+    def test_words_behind_two_dashes_are_the_guests(self):
+        show = "console.log(JSON.stringify(process.argv.slice(1)))"
+        (self.folder / "show.js").write_text(show.replace("slice(1)", "slice(2)"), encoding="utf-8")
+        for words, expected in [
+            (["-e", show, "--", "-x", "--", "y"], ["-x", "--", "y"]),
+            (["-e", show, "x", "--", "-y"], ["x", "--", "-y"]),
+            (["--", "show.js", "-x"], ["-x"]),
+            (["show.js", "-x", "--", "--memory"], ["-x", "--", "--memory"]),
+        ]:
+            with self.subTest(words=words):
+                result = self.guest(*words)
+                self.assertEqual((result.returncode, result.stderr), (0, b""))
+                self.assertEqual(json.loads(result.stdout), expected)
 
     def test_the_exit_code_is_the_guests(self):
         self.assertEqual(self.guest("-e", "process.exit(7)").returncode, 7)

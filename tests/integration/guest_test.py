@@ -11,9 +11,6 @@ import harness
 sys.path.insert(0, str(harness.ROOT / "tests" / "schema"))
 import validate  # noqa: E402
 
-TARGETS = json.loads(subprocess.run([harness.TARE, "targets", "--json"], capture_output=True, check=True).stdout)
-GUEST = next(target for target in TARGETS if target["id"] == "guest")
-
 NO_PROGRAMS = "a guest is JavaScript: it runs no programs of the machine"
 NO_MOUNTS = "this version mounts no folders of the host"
 UNAVAILABLE = {"exec_true": NO_PROGRAMS, "spawn_exit": NO_PROGRAMS, "host_cwd_no_write": NO_MOUNTS,
@@ -22,7 +19,6 @@ MEASURED = {"node_exit_1", "fanout_1", "fanout_8", "fanout_32", "nested_8", "cap
             "exit_code_7", "signal_kill", "root_cwd_no_write", "reap_storm_32", "cold_start", "memory_4"}
 
 
-@unittest.skipUnless(GUEST["available"], f"guest: {GUEST['reason']}")
 class Guest(harness.TareTest):
     def test_every_row_is_measured_and_judged(self):
         result = self.tare("spawn", "--targets", "guest,guest_cold", "--iterations", "3", "--warmup", "1", timeout=240)

@@ -63,7 +63,7 @@ return {
     for (const name of ['setupHooks', 'setCallbackTrampoline', 'registerDestroyHook', 'queueDestroyAsyncId']) b[name] = nothing;
     b.setPromiseHooks = (...hooks) => {
       b.hooks = hooks;
-      kit.setPromiseHooks?.(...hooks);
+      kit.setPromiseHooks(...hooks);
     };
     b.getPromiseHooks = () => b.hooks ?? [undefined, undefined, undefined, undefined];
     // The library pushes and pops in this array itself, and comes here when it is full.
@@ -96,7 +96,6 @@ return {
       b.async_id_fields[kTriggerAsyncId] = 0;
     };
     b.executionAsyncResource = (index) => b.execution_async_resources[index];
-    callbacks.clearAsyncIdStack = b.clearAsyncIdStack;
   }),
   timers: over('timers', (b) => {
     b.setupTimers = (immediate, timers) => {
@@ -104,7 +103,6 @@ return {
       callbacks.processTimers = timers;
     };
     callbacks.immediateInfo = b.immediateInfo;
-    callbacks.timeoutInfo = b.timeoutInfo;
   }),
   task_queue: over('task_queue', (b) => {
     b.setTickCallback = (callback) => { callbacks.tick = callback; };
@@ -164,10 +162,6 @@ return {
   inspector: over('inspector', (b) => {
     b.isEnabled = () => false;
     b.console = undefined;
-  }),
-  async_context_frame: () => ({
-    getContinuationPreservedEmbedderData: host.async_context_frame.getContinuationPreservedEmbedderData,
-    setContinuationPreservedEmbedderData: host.async_context_frame.setContinuationPreservedEmbedderData,
   }),
 };
 

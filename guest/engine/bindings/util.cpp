@@ -10,16 +10,6 @@
 namespace tare::engine {
 namespace {
 
-template <bool (v8::Value::*is)() const>
-void test(const Arguments& args) {
-  const v8::Local<v8::Value> value = args[0];
-  args.GetReturnValue().Set(((*value)->*is)());
-}
-
-void is_any_array_buffer(const Arguments& args) {
-  args.GetReturnValue().Set(args[0]->IsArrayBuffer() || args[0]->IsSharedArrayBuffer());
-}
-
 void get_promise_details(const Arguments& args) {
   if (!args[0]->IsPromise()) return;
   v8::Isolate* isolate = args.GetIsolate();
@@ -182,22 +172,6 @@ void sleep(const Arguments& args) {
 }
 
 constexpr Native natives[] = {
-    {"isArrayBuffer", test<&v8::Value::IsArrayBuffer>},
-    {"isArrayBufferView", test<&v8::Value::IsArrayBufferView>},
-    {"isAsyncFunction", test<&v8::Value::IsAsyncFunction>},
-    {"isDataView", test<&v8::Value::IsDataView>},
-    {"isDate", test<&v8::Value::IsDate>},
-    {"isExternal", test<&v8::Value::IsExternal>},
-    {"isMap", test<&v8::Value::IsMap>},
-    {"isMapIterator", test<&v8::Value::IsMapIterator>},
-    {"isNativeError", test<&v8::Value::IsNativeError>},
-    {"isPromise", test<&v8::Value::IsPromise>},
-    {"isRegExp", test<&v8::Value::IsRegExp>},
-    {"isSet", test<&v8::Value::IsSet>},
-    {"isSetIterator", test<&v8::Value::IsSetIterator>},
-    {"isTypedArray", test<&v8::Value::IsTypedArray>},
-    {"isUint8Array", test<&v8::Value::IsUint8Array>},
-    {"isAnyArrayBuffer", is_any_array_buffer},
     {"getPromiseDetails", get_promise_details},
     {"getProxyDetails", get_proxy_details},
     {"previewEntries", preview_entries},

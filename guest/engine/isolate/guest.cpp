@@ -39,13 +39,17 @@ Guest* guest_of(v8::Isolate* isolate) {
   return static_cast<Guest*>(isolate->GetData(guest_slot));
 }
 
-Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process)
+Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process,
+             std::function<void()> killed)
     : isolate_(isolate),
       realm_(realm),
       process_(std::move(process)),
       loop_(realm, process_->wait(), isolate.tasks()) {
   realm_.isolate()->SetData(guest_slot, this);
-  process_->on_kill([isolate = realm_.isolate()](int) { isolate->TerminateExecution(); });
+  process_->on_kill([isolate = realm_.isolate(), killed = std::move(killed)](int) {
+    isolate->TerminateExecution();
+    killed();
+  });
 }
 
 Guest::~Guest() {
@@ -60,9 +64,7 @@ void Guest::exit(int code) {
 
 void Guest::attach() {
   v8::Isolate* isolate = realm_.isolate();
-  std::array<Local<Value>, 4> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env()),
-                                        v8::Integer::New(isolate, process_->pid()),
-                                        v8::Integer::New(isolate, process_->ppid())};
+  std::array<Local<Value>, 2> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env())};
   (void)realm_.call_bare("attach", arguments);
 }
 

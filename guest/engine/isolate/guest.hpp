@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,8 +19,10 @@ namespace tare::engine {
 /// A process of a guest at work in its isolate. Lives on the guest's thread; natives reach it by guest_of().
 class Guest {
  public:
-  /// `realm` is restored and idle, its isolate and context entered, within a HandleScope.
-  Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process);
+  /// `realm` is restored and idle, its isolate and context entered, within a HandleScope. `killed` is called
+  /// once when a kill comes, on the killer's thread.
+  Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Process> process,
+        std::function<void()> killed);
   ~Guest();
   Guest(const Guest&) = delete;
   Guest& operator=(const Guest&) = delete;

@@ -17,7 +17,6 @@ bool Buffers::take(std::size_t length) {
   constexpr std::size_t in_heap = 64;  // the longest typed array that V8 keeps in its heap
   if (length <= in_heap || before + length <= most_.load(std::memory_order_relaxed)) return true;
   used_.fetch_sub(length, std::memory_order_relaxed);
-  refused_.store(true, std::memory_order_relaxed);
   return false;
 }
 

@@ -39,14 +39,12 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void Free(void* data, std::size_t length) override;
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
-  bool refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
   bool take(std::size_t length);
 
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> most_;
-  std::atomic<bool> refused_{false};
 };
 
 enum class Origin : std::uint8_t { snapshot, nothing };

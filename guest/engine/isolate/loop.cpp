@@ -144,15 +144,15 @@ void Loop::turn(Sleep sleep_allowed) {
   run_immediates();
 }
 
-bool Loop::run_timers() {
-  if (!timer_at_ms_ || *timer_at_ms_ > now_ms_ || ending(realm_.isolate())) return false;
+void Loop::run_timers() {
+  if (!timer_at_ms_ || *timer_at_ms_ > now_ms_ || ending(realm_.isolate())) return;
   timer_at_ms_.reset();
   const HandleScope scope(realm_.isolate());
   std::array<Local<Value>, 1> now{v8::Number::New(realm_.isolate(), static_cast<double>(now_ms_))};
   Local<Value> next;
   // When a timer throws and somebody handles that, the others of its list still have to run, before any tick.
   while (!realm_.call_bare("processTimers", now).ToLocal(&next)) {
-    if (ending(realm_.isolate())) return true;
+    if (ending(realm_.isolate())) return;
   }
   realm_.tick();
   const auto expiry = static_cast<std::int64_t>(next.As<v8::Number>()->Value());
@@ -161,7 +161,6 @@ bool Loop::run_timers() {
     schedule_timer(std::abs(expiry) - now_ms_);
     timer_counted_ = expiry > 0;
   }
-  return true;
 }
 
 bool Loop::run_posted() {

@@ -67,7 +67,7 @@ class Loop {
     bool counted = true;
   };
   void update_now();
-  bool run_timers();
+  void run_timers();
   bool run_posted();
   bool run_watches();
   bool run_pending();

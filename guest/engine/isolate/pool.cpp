@@ -67,11 +67,7 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     Watchdog::Guard guard = watchdog.watch(process, isolate.get());
     const v8::HandleScope handles(isolate.get());
     const v8::Context::Scope context(realm.context());
-    Guest guest(isolate, realm, process);
-    process->on_kill([&](int) {
-      isolate.get()->TerminateExecution();
-      guard.killed();
-    });
+    Guest guest(isolate, realm, process, [&guard] { guard.killed(); });
     if (!process->kill_requested()) exit = guest.run();
   }
   process->set_cpu_time(thread_cpu_time() - start);

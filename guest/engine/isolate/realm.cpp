@@ -27,12 +27,6 @@ Realm::Realm(v8::Isolate* isolate) : isolate_(isolate) {
   tick_info_ = shared<std::uint8_t>("tickInfo");
 }
 
-Realm::~Realm() {
-  tick_.Reset();
-  callbacks_.Reset();
-  context_.Reset();
-}
-
 Local<Value> Realm::callback(std::string_view name) const {
   return callbacks_.Get(isolate_)->Get(context(), key(isolate_, name)).ToLocalChecked();
 }

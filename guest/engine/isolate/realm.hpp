@@ -14,7 +14,7 @@ class Realm {
  public:
   /// Out of a snapshot.
   explicit Realm(v8::Isolate* isolate);
-  ~Realm();
+  ~Realm() = default;
   Realm(const Realm&) = delete;
   Realm& operator=(const Realm&) = delete;
 

@@ -187,44 +187,33 @@ Result<void> FileSystem::symlink(const Origin& origin, std::string_view target, 
   return {};
 }
 
-Result<void> FileSystem::chmod(const Origin& origin, std::string_view path, std::uint32_t mode) {
+template <class Change>
+Result<void> FileSystem::change(const Origin& origin, std::string_view path, Follow follow, Change change) {
   const std::lock_guard lock(mutex_);
-  const auto node = find_node(origin, path, Follow::yes);
+  const auto node = find_node(origin, path, follow);
   if (!node.ok()) return node.failure();
-  set_mode(**node, mode, now_ns());
+  change(**node);
   return {};
+}
+
+Result<void> FileSystem::chmod(const Origin& origin, std::string_view path, std::uint32_t mode) {
+  return change(origin, path, Follow::yes, [&](Inode& node) { set_mode(node, mode, now_ns()); });
 }
 
 Result<void> FileSystem::chown(const Origin& origin, std::string_view path, Owner owner) {
-  const std::lock_guard lock(mutex_);
-  const auto node = find_node(origin, path, Follow::yes);
-  if (!node.ok()) return node.failure();
-  set_owner(**node, owner, now_ns());
-  return {};
+  return change(origin, path, Follow::yes, [&](Inode& node) { set_owner(node, owner, now_ns()); });
 }
 
 Result<void> FileSystem::lchown(const Origin& origin, std::string_view path, Owner owner) {
-  const std::lock_guard lock(mutex_);
-  const auto node = find_node(origin, path, Follow::no);
-  if (!node.ok()) return node.failure();
-  set_owner(**node, owner, now_ns());
-  return {};
+  return change(origin, path, Follow::no, [&](Inode& node) { set_owner(node, owner, now_ns()); });
 }
 
 Result<void> FileSystem::utimes(const Origin& origin, std::string_view path, Times times) {
-  const std::lock_guard lock(mutex_);
-  const auto node = find_node(origin, path, Follow::yes);
-  if (!node.ok()) return node.failure();
-  set_times(**node, times, now_ns());
-  return {};
+  return change(origin, path, Follow::yes, [&](Inode& node) { set_times(node, times, now_ns()); });
 }
 
 Result<void> FileSystem::lutimes(const Origin& origin, std::string_view path, Times times) {
-  const std::lock_guard lock(mutex_);
-  const auto node = find_node(origin, path, Follow::no);
-  if (!node.ok()) return node.failure();
-  set_times(**node, times, now_ns());
-  return {};
+  return change(origin, path, Follow::no, [&](Inode& node) { set_times(node, times, now_ns()); });
 }
 
 Result<void> FileSystem::truncate(const Origin& origin, std::string_view path, std::int64_t size) {

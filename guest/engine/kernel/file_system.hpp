@@ -128,6 +128,8 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   Result<Found> find(const Origin& origin, std::string_view path, Follow follow) const;
   /// The same for what must exist.
   Result<Inode*> find_node(const Origin& origin, std::string_view path, Follow follow) const;
+  template <class Change>
+  Result<void> change(const Origin& origin, std::string_view path, Follow follow, Change change);
   Result<Inode*> find_directory(const Origin& origin, std::string_view path) const;
 
   Result<std::shared_ptr<Inode>> make_inode(std::uint32_t mode);

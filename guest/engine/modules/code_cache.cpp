@@ -88,20 +88,10 @@ CodeCache& code_cache() {
   return *one;
 }
 
-std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) {
+std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) const {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(id);
-  if (found == entries_.end()) {
-    ++counts_.misses;
-    return nullptr;
-  }
-  ++counts_.hits;
-  return found->second;
-}
-
-bool CodeCache::has(std::string_view id) const {
-  const std::lock_guard lock(mutex_);
-  return entries_.find(id) != entries_.end();
+  return found == entries_.end() ? nullptr : found->second;
 }
 
 void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
@@ -109,18 +99,15 @@ void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* mad
   const std::span bytes(made->data, static_cast<std::size_t>(made->length));
   auto code = std::make_shared<const Code>(bytes.begin(), bytes.end());
   const std::lock_guard lock(mutex_);
-  if (counts_.bytes + bytes.size() > most_bytes_ || !entries_.emplace(id, std::move(code)).second) return;
-  ++counts_.entries;
-  counts_.bytes += bytes.size();
+  if (bytes_ + bytes.size() > most_bytes_ || !entries_.emplace(id, std::move(code)).second) return;
+  bytes_ += bytes.size();
 }
 
 void CodeCache::reject(std::string_view id) {
   const std::lock_guard lock(mutex_);
-  ++counts_.rejected;
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  --counts_.entries;
-  counts_.bytes -= found->second->size();
+  bytes_ -= found->second->size();
   entries_.erase(found);
 }
 
@@ -140,32 +127,23 @@ bool CodeCache::load(const std::filesystem::path& path, std::string_view stamp) 
   while (!input.done()) {
     const std::string_view id = input.text();
     const std::string_view code = input.text();
-    if (!entries_.emplace(id, std::make_shared<const Code>(code.begin(), code.end())).second) continue;
-    ++counts_.entries;
-    counts_.bytes += code.size();
+    if (entries_.emplace(id, std::make_shared<const Code>(code.begin(), code.end())).second)
+      bytes_ += code.size();
   }
   return true;
 }
 
-void CodeCache::save(const std::filesystem::path& path, std::string_view stamp,
-                     std::string_view prefix) const {
+void CodeCache::save(const std::filesystem::path& path, std::string_view stamp) const {
   std::string text = file_head(stamp);
   {
     const std::lock_guard lock(mutex_);
-    for (auto entry = entries_.lower_bound(prefix);
-         entry != entries_.end() && entry->first.starts_with(prefix); ++entry) {
-      put(text, entry->first);
-      put(text,
-          std::string_view(reinterpret_cast<const char*>(entry->second->data()), entry->second->size()));
+    for (const auto& [id, code] : entries_) {
+      put(text, id);
+      put(text, std::string_view(reinterpret_cast<const char*>(code->data()), code->size()));
     }
   }
   text += digest(text);
   file::write_atomically(path, text);
-}
-
-CodeCache::Counts CodeCache::counts() const {
-  const std::lock_guard lock(mutex_);
-  return counts_;
 }
 
 void note_produced(std::span<const std::uint8_t> bytes) {
@@ -253,7 +231,7 @@ void keep_code(Local<v8::Context> context) {
     Local<Value> thing;
     if (!things->Get(context, i).ToLocal(&name) || !things->Get(context, i + 1).ToLocal(&thing)) return;
     const std::string id = from_binary_string(isolate, name.As<v8::String>());
-    if (code_cache().has(id)) continue;
+    if (code_cache().find(id)) continue;
     std::unique_ptr<ScriptCompiler::CachedData> made;
     if (thing->IsFunction()) {
       made.reset(ScriptCompiler::CreateCodeCacheForFunction(thing.As<v8::Function>()));

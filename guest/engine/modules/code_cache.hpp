@@ -22,23 +22,13 @@ class CodeCache {
  public:
   using Code = std::vector<std::uint8_t>;
 
-  struct Counts {
-    std::uint64_t hits = 0;
-    std::uint64_t misses = 0;
-    std::uint64_t rejected = 0;  ///< V8 wouldn't take it: it was dropped
-    std::uint64_t entries = 0;
-    std::uint64_t bytes = 0;
-  };
-
   /// Takes up to `most_bytes`; what comes later is not kept.
   explicit CodeCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
 
   /// Null when there is none. To be held until V8 has compiled with it (cached_data below).
-  std::shared_ptr<const Code> find(std::string_view id);
-  /// The same without counting.
-  bool has(std::string_view id) const;
+  std::shared_ptr<const Code> find(std::string_view id) const;
   /// Keeps the first that is offered.
   void offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
   /// V8 has not accepted it.
@@ -47,16 +37,14 @@ class CodeCache {
   /// Reads what save() wrote with the same `stamp`, V8 and flags; otherwise, and when the file is damaged or
   /// not there, does nothing. Whether there was something to read.
   bool load(const std::filesystem::path& path, std::string_view stamp);
-  /// Writes the entries whose id starts with `prefix`. Throws Error(failed).
-  void save(const std::filesystem::path& path, std::string_view stamp, std::string_view prefix) const;
-
-  Counts counts() const;
+  /// Writes all entries. Throws Error(failed).
+  void save(const std::filesystem::path& path, std::string_view stamp) const;
 
  private:
   const std::uint64_t most_bytes_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Code>, std::less<>> entries_;
-  Counts counts_;
+  std::uint64_t bytes_ = 0;  ///< of all entries
 };
 
 /// The one of this process.

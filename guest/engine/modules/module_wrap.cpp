@@ -140,7 +140,7 @@ void construct(const Arguments& args) {
     self->SetInternalField(static_cast<int>(WrapField::steps), args[3]);
   } else {
     describe_source(current, self, module, symbol);
-    if (!code_cache().has(id)) note_module(current, id, self);
+    if (!code_cache().find(id)) note_module(current, id, self);
   }
   set(isolate, self, "synthetic", v8::Boolean::New(isolate, synthetic));
   set(isolate, self, "url", args[0]);

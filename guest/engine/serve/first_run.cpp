@@ -36,7 +36,7 @@ void make_code(const std::filesystem::path& path) {
   ended->get_future().wait();
   // The threads hand their code over when their processes have ended.
   if (!pool->shut_down(std::chrono::steady_clock::now() + std::chrono::seconds(20))) return;
-  code_cache().save(path, NODE_VERSION, "");
+  code_cache().save(path, NODE_VERSION);
 }
 
 }  // namespace tare::engine

@@ -30,17 +30,12 @@ namespace {
 
 using guest::Kind;
 
-template <class T>
-std::string text_of(const T& message) {
-  return json::line(message);
-}
-
 /// Frames to the client, from whichever thread has something to say.
 class Sender {
  public:
   template <class T>
   void send(Kind kind, std::uint32_t id, const T& message) {
-    const std::string frame = guest::encode(kind, id, text_of(message));
+    const std::string frame = guest::encode(kind, id, json::line(message));
     const std::lock_guard lock(mutex_);
     // A client that is gone is seen by the reader, which ends the process.
     guest::send_all(guest::control_fd, frame);
@@ -80,6 +75,12 @@ kernel::Vm::Options options_of(const guest::CreateVm& message) {
   const guest::Permissions& may = message.permissions;
   return {limits,
           {permission(may.fs), permission(may.network), permission(may.child_process), permission(may.env)}};
+}
+
+guest::Reply refusal(std::string why) {
+  guest::Reply reply;
+  reply.error = std::move(why);
+  return reply;
 }
 
 /// Whether this is one of the protocol's reasons, and no text for people.
@@ -172,17 +173,14 @@ class Server {
       case Kind::stats:
         return stats();
       default:
-        return {.error = fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)),
-                .counters = {},
-                .killed = {}};
+        return refusal(fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)));
     }
   }
 
   guest::Reply create_vm(const guest::Frame& frame) {
     const auto message = guest::parse<guest::CreateVm>(frame.payload);
-    if (!message.mounts.empty()) return {.error = "mounts are not there yet", .counters = {}, .killed = {}};
-    if (machines_.contains(frame.id))
-      return {.error = "there is such a machine already", .counters = {}, .killed = {}};
+    if (!message.mounts.empty()) return refusal("mounts are not there yet");
+    if (machines_.contains(frame.id)) return refusal("there is such a machine already");
     auto vm = kernel::Vm::create(options_of(message), clock_, pool_);
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
     return {};
@@ -190,7 +188,7 @@ class Server {
 
   guest::Reply dispose_vm(std::uint32_t id) {
     const auto found = machines_.find(id);
-    if (found == machines_.end()) return {.error = "there is no such machine", .counters = {}, .killed = {}};
+    if (found == machines_.end()) return refusal("there is no such machine");
     const std::shared_ptr<kernel::Vm> vm = found->second.vm;
     machines_.erase(found);
     return {.error = {}, .counters = {}, .killed = vm->dispose()};
@@ -199,16 +197,15 @@ class Server {
   guest::Reply write_file(const guest::Frame& frame) {
     const auto [file, content] = guest::decode_write_file(frame.payload);
     const auto found = machines_.find(frame.id);
-    if (found == machines_.end()) return {.error = "there is no such machine", .counters = {}, .killed = {}};
+    if (found == machines_.end()) return refusal("there is no such machine");
     kernel::FileSystem& files = found->second.vm->files();
     for (std::size_t slash = file.path.find('/', 1); slash != std::string::npos;
          slash = file.path.find('/', slash + 1)) {
       const auto made = files.mkdir({}, std::string_view(file.path).substr(0, slash));
-      if (!made.ok() && made.error() != EEXIST)
-        return {.error = errno_text(made.error()), .counters = {}, .killed = {}};
+      if (!made.ok() && made.error() != EEXIST) return refusal(errno_text(made.error()));
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
-    if (!written.ok()) return {.error = errno_text(written.error()), .counters = {}, .killed = {}};
+    if (!written.ok()) return refusal(errno_text(written.error()));
     return {};
   }
 
@@ -251,13 +248,15 @@ class Server {
       const auto found = machines_.find(message.vm);
       if (found == machines_.end()) return refuse("there is no such machine");
       if (message.context) return refuse("there is no such context");
-      start(id, message, found->second, std::move(socket));
+      const auto started = start(id, message, found->second, std::move(socket));
+      if (!started.ok()) refuse(errno_text(started.error()));
     } catch (const Error& error) {
       refuse(error.line());
     }
   }
 
-  void start(std::uint32_t id, const guest::Spawn& message, const Machine& machine, Fd socket) {
+  kernel::Result<void> start(std::uint32_t id, const guest::Spawn& message, const Machine& machine,
+                             Fd socket) {
     kernel::SpawnRequest request;
     request.argv = message.argv;
     const auto& env = message.env ? *message.env : machine.env;
@@ -277,23 +276,20 @@ class Server {
     } else {
       request.stdio.assign(3, {Stdio::Kind::ignore, -1, nullptr});
     }
-    executions_->begin(id);
     request.on_exit = [executions, id, sender = sender_, stdio](int, const kernel::Exit& exit) {
       // Children that live on may have it, too; what they say has no hearer any more.
       if (const auto stream = stdio.lock()) stream->hang_up();
       const std::optional<Nanoseconds> cpu = executions->end(id);
       sender->send(Kind::exited, id, exited(exit, cpu));
     };
-    auto made = machine.vm->processes().create(nullptr, std::move(request));
-    if (!made.ok()) {
-      executions_->end(id);
-      guest::Exited refused;
-      refused.reason = guest::reason::refused;
-      refused.detail = errno_text(made.error());
-      sender_->send(Kind::exited, id, refused);
-      return;
-    }
-    executions_->started(id, *made, *sender_);
+    // Its end waits for this lock: nothing comes after `exited`.
+    const std::lock_guard lock(executions_->mutex);
+    const auto made = machine.vm->processes().create(nullptr, std::move(request));
+    if (!made.ok()) return made.failure();
+    executions_->live.emplace(id, *made);
+    ++executions_->spawned;
+    sender_->send(Kind::started, id, guest::Started{(*made)->pid()});
+    return {};
   }
 
   void kill(const guest::Frame& frame) {
@@ -311,33 +307,19 @@ class Server {
 
   /// What runs, by the number that the client gave it. Shared with the threads of the guests.
   struct Executions {
-    void begin(std::uint32_t id) {
-      const std::lock_guard lock(mutex);
-      live.emplace(id, std::weak_ptr<kernel::Process>());
-      ++spawned;
-    }
-    /// Tells the client, unless it has ended already: nothing comes after `exited`.
-    void started(std::uint32_t id, const std::shared_ptr<kernel::Process>& process, Sender& sender) {
-      const std::lock_guard lock(mutex);
-      const auto found = live.find(id);
-      if (found == live.end()) return;
-      found->second = process;
-      sender.send(Kind::started, id, guest::Started{process->pid()});
-    }
     /// The processor time that it took.
     std::optional<Nanoseconds> end(std::uint32_t id) {
       const std::lock_guard lock(mutex);
       ++exited;
-      const auto found = live.extract(id);
-      const auto process = found.empty() ? nullptr : found.mapped().lock();
-      return process == nullptr ? std::nullopt : process->cpu_time();
+      const auto process = live.extract(id).mapped();
+      return process->cpu_time();
     }
     void signal(std::uint32_t id, int number, std::string_view why) {
       std::shared_ptr<kernel::Process> process;
       {
         const std::lock_guard lock(mutex);
         const auto found = live.find(id);
-        if (found != live.end()) process = found->second.lock();
+        if (found != live.end()) process = found->second;
       }
       if (process == nullptr) return;
       if (number == SIGKILL) {
@@ -348,7 +330,7 @@ class Server {
     }
 
     std::mutex mutex;
-    std::map<std::uint32_t, std::weak_ptr<kernel::Process>> live;
+    std::map<std::uint32_t, std::shared_ptr<kernel::Process>> live;
     std::uint64_t spawned = 0;
     std::uint64_t exited = 0;
   };

@@ -58,7 +58,8 @@ std::optional<Unavailable> node_missing(const RegistryOptions& options) {
 std::optional<Unavailable> resource_missing(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error)) return std::nullopt;
-  return Unavailable{fmt::format("{} is missing", path.string()), "install Tare again"};
+  return Unavailable{fmt::format("{} is missing", path.string()),
+                     "`make node` builds it; or install Tare again"};
 }
 
 TargetSpec native(const RegistryOptions& options) {

@@ -117,7 +117,7 @@ TEST(GuestInstallation, says_what_is_missing_and_what_brings_it) {
   other = world.installation();
   file::write_atomically(world.folder() / "node" / "package.json", R"({"version": "24.22.3"})");
   fs::remove(other.engine());
-  EXPECT_THAT(line_of([&] { check(other); }), HasSubstr("engine.js is missing); install Tare again"));
+  EXPECT_THAT(line_of([&] { check(other); }), HasSubstr("engine.js is missing); `make node` builds it"));
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ void check(const Installation& installation) {
   std::vector<fs::path> parts{installation.engine()};
   if (!installation.launcher.empty()) parts.push_back(installation.launcher);
   for (const fs::path& part : parts) {
-    if (!fs::exists(part, error)) throw unavailable(part.string() + " is missing", "install Tare again");
+    if (!fs::exists(part, error))
+      throw unavailable(part.string() + " is missing", "`make node` builds it; or install Tare again");
   }
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/guest_driver/lifecycle.hpp"
 #include "runtime/guest_driver/processes.hpp"
 #include "runtime/guest_driver/scripts.hpp"
+#include "serve/scripts.hpp"
 
 namespace tare::guest_driver {
 namespace {
@@ -143,12 +144,12 @@ Sample reap_storm(Lane& lane, std::uint32_t count, Instant deadline) {
 std::optional<Operation> single(std::string_view row, const Params& params) {
   Operation operation;
   if (row == "nested_8") {
-    operation.script = nested_script(count_of(params.fanout, "fanout"));
+    operation.script = serve::nested_script(count_of(params.fanout, "fanout"));
     operation.stdio = guest::Stdio::pipe;
   } else if (row == "capture_2b" || row == "capture_256k") {
     const std::string& nonce = needed(params.nonce, "nonce");
     if (nonce.empty()) throw serve::Refusal{"invalid", "params.nonce is empty"};
-    operation.script = capture_script(nonce, needed(params.bytes, "bytes"));
+    operation.script = serve::capture_script(nonce, needed(params.bytes, "bytes"));
     operation.stdio = guest::Stdio::pipe;
   } else if (row == "stdin_roundtrip_4k") {
     operation.script = echo_script;

@@ -1,18 +1,21 @@
-#include "runtime/guest_driver/scripts.hpp"
+#include "serve/scripts.hpp"
 
 #include "base/json.hpp"
 
-namespace tare::guest_driver {
+namespace tare::serve {
+
+std::string quoted(std::string_view text) {
+  return json::line(std::string(text));  // a JSON string is a JavaScript string
+}
 
 std::string capture_script(std::string_view nonce, std::uint64_t bytes) {
   const std::uint64_t times = (bytes + nonce.size() - 1) / nonce.size();
-  // A JSON string is a JavaScript string.
-  return fmt::format("process.stdout.write({}.repeat({}).slice(0, {}))", json::line(std::string(nonce)),
-                     times, bytes);
+  return "process.stdout.write(" + quoted(nonce) + ".repeat(" + std::to_string(times) + ").slice(0, " +
+         std::to_string(bytes) + "))";
 }
 
 std::string nested_script(std::uint32_t fanout) {
-  return fmt::format("const fanout = {};", fanout) + R"(
+  return "const fanout = " + std::to_string(fanout) + R"(;
 const { spawn } = require('node:child_process');
 const seen = {
   expectedChildren: fanout, exitCallbacks: 0, closeCallbacks: 0, errorCallbacks: 0,
@@ -29,4 +32,4 @@ for (let i = 0; i < fanout; i++) {
 })";
 }
 
-}  // namespace tare::guest_driver
+}  // namespace tare::serve
