@@ -288,7 +288,6 @@ std::optional<Exit> Runtime::run_as_last(const Pipeline& pipeline) {
 
 Exit Runtime::stand_in_for(const std::shared_ptr<Process>& child) {
   ProcessTable& processes = process_->vm()->processes();
-  process_->on_kill([child](int signal) { (void)child->signal(signal); });
   process_->set_signal_waker(process_->wait());
   for (int signal = 1; signal <= 31; ++signal) {
     (void)process_->set_disposition(signal, Process::Disposition::handled);
@@ -301,7 +300,11 @@ Exit Runtime::stand_in_for(const std::shared_ptr<Process>& child) {
     const auto reaped = processes.wait(*process_, child->pid(), ProcessTable::Block::no);
     if (!reaped.ok()) return Exit::with_code(0);
     if (*reaped) return (*reaped)->exit;
-    if (!process_->wait()->block(ticket).ok()) return Exit::by_signal(SIGKILL);
+    if (process_->wait()->block(ticket).ok()) continue;
+    // Killed. Nobody else tells the child: a hook of on_kill might be gone before the killer comes to it.
+    const int signal = process_->kill_signal().value_or(SIGKILL);
+    (void)child->signal(signal);
+    return Exit::by_signal(signal);
   }
 }
 
