@@ -81,9 +81,20 @@ function plain(name) {
   return Object.setPrototypeOf(binding, absentees(name));
 }
 
+/** A member that is made when somebody asks for it. */
+function lazily(object, name, make) {
+  const member = { __proto__: null, configurable: true, enumerable: true };
+  const get = () => {
+    const value = make();
+    Object.defineProperty(object, name, { ...member, __proto__: null, value });
+    return value;
+  };
+  Object.defineProperty(object, name, { ...member, __proto__: null, get });
+}
+
 const small = kit.compile('tare/bindings/small', 'glue');
 const tools = {
-  host, kit, facts, plain, missing, read,
+  host, kit, facts, plain, member, missing, lazily, read,
   callbacks: { __proto__: null },
   binding: getInternalBinding,
   /** Set when the library is there: its require, internalBinding, process. */

@@ -10,6 +10,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { internalBinding } = require('internal/test/binding');
+const { trim } = require('./trims.cjs');
 
 const BINDINGS = [
   'async_context_frame', 'async_wrap', 'blob', 'block_list', 'buffer', 'builtins', 'cares_wrap', 'cjs_lexer', 'config',
@@ -79,7 +80,6 @@ function tables() {
   const builtins = internalBinding('builtins');
   found.set('table/tare', JSON.stringify({
     options: values instanceof Map ? Object.fromEntries(values) : { ...values },
-    uvErrors: [...getErrorMap()],
     privateSymbols: Object.getOwnPropertyNames(privateSymbols),
     builtinIds: builtins.builtinIds,
     builtinCategories: builtins.builtinCategories,
@@ -90,6 +90,7 @@ function tables() {
     arch: process.arch,
     features: { ...process.features },
   }));
+  found.set('table/uv_errors', JSON.stringify([...getErrorMap()]));
   found.set('table/process_config', builtins.config);
   return found;
 }
@@ -103,7 +104,7 @@ function entries() {
   const all = new Map();
   const natives = process.binding('natives');
   for (const id of internalBinding('builtins').builtinIds) {
-    if (typeof natives[id] === 'string') all.set(id, natives[id]);
+    if (typeof natives[id] === 'string') all.set(id, trim(id, natives[id]));
   }
   for (const [id, text] of tables()) all.set(id, text);
   const here = __dirname;

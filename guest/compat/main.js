@@ -89,16 +89,7 @@ function loadEnvironment() {
 const parse = kit.compile('tare/options', 'glue')(tools);
 
 // Read when somebody asks for it: see bootConfig in extract.cjs.
-Object.defineProperty(process, 'config', {
-  __proto__: null,
-  configurable: true,
-  enumerable: true,
-  get() {
-    const value = JSON.parse(kit.text('table/process_config'), (key, member) => Object.freeze(member));
-    Object.defineProperty(process, 'config', { __proto__: null, value, configurable: true, enumerable: true });
-    return value;
-  },
-});
+tools.lazily(process, 'config', () => JSON.parse(kit.text('table/process_config'), (key, value) => Object.freeze(value)));
 
 callbacks.attach = (argv, environment) => {
   tools.startClock();

@@ -2,7 +2,7 @@
 // of the same name.
 'use strict';
 
-const { callbacks, facts, host, kit, plain } = tools;
+const { callbacks, facts, host, kit, lazily, member, plain, read } = tools;
 const nothing = () => {};
 
 /** A maker that starts from the table and changes some members. */
@@ -19,6 +19,10 @@ return {
     b.natives = undefined;
     b.compileFunction = (id) => kit.compile(id, 'module');
     b.hasCachedBuiltins = () => true;
+  }),
+  // Of two of its tables each has the size of all the others, and few processes load what reads them.
+  constants: over('constants', (b) => {
+    for (const name of ['crypto', 'zlib']) lazily(b, name, () => member(read('table/constants')[name], `constants.${name}`));
   }),
   config: over('config', (b) => {
     b.hasInspector = false;
@@ -128,11 +132,12 @@ return {
     });
   }),
   uv: over('uv', (b) => {
-    const errors = new Map(facts.uvErrors);
+    let found;
+    const errors = () => found ??= new Map(read('table/uv_errors'));
     const unknown = (n) => `Unknown system error ${n}`;
-    b.getErrorMap = () => new Map(errors);
-    b.errname = (n) => errors.get(n)?.[0] ?? unknown(n);
-    b.getErrorMessage = (n) => errors.get(n)?.[1] ?? unknown(n);
+    b.getErrorMap = () => new Map(errors());
+    b.errname = (n) => errors().get(n)?.[0] ?? unknown(n);
+    b.getErrorMessage = (n) => errors().get(n)?.[1] ?? unknown(n);
   }),
   mksnapshot: over('mksnapshot', (b) => {
     for (const name of ['setSerializeCallback', 'setDeserializeCallback', 'setDeserializeMainFunction']) b[name] = nothing;

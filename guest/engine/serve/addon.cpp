@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "engine/isolate/containment.hpp"
+#include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/modules/code_cache.hpp"
@@ -37,6 +38,7 @@ void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& con
   v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");          // they would be in nobody's budget
   reset_signals();
   contain_traps();
+  keep_heap_pages();
   // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them
   // freed.
   ::mallopt(M_ARENA_MAX, 2);

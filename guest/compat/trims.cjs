@@ -1,0 +1,33 @@
+// What the library makes when it starts, and hardly a process needs: each is made here when it is first asked for, or
+// smaller. A snapshot holds everything that a start makes, so each guest would pay for it with time and memory.
+// No trim adds or takes a line: the numbers in stack traces stay Node's.
+'use strict';
+
+const TRIMS = {
+  // A class for each of its 300 error codes, a third of what the library makes.
+  'internal/errors': [
+    ['const codes = {};', 'const definitions = new SafeMap(); const codes = { __proto__: new Proxy({}, { get(target, sym) { ' +
+      'const one = definitions.get(sym); if (one === undefined) return target[sym]; makeClass(...one); return codes[sym]; } }) };'],
+    ['function E(sym, val, def, ...otherClasses) {', 'function E(...one) { messages.set(one[0], one[1]); definitions.set(one[0], one); } ' +
+      'function makeClass(sym, val, def, ...otherClasses) {'],
+  ],
+  // 64 KiB for small buffers.
+  buffer: [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n']],
+  // Room for 2,048 callbacks in each queue, before any waits.
+  'internal/fixed_queue': [['const kSize = 2048;', 'const kSize = 128;']],
+  // The tables of 28 encodings of one byte a character.
+  'internal/encoding': [["const { isSinglebyteEncoding, createSinglebyteDecoder } = require('internal/encoding/single-byte');",
+    "const singleByte = () => require('internal/encoding/single-byte'); " +
+      'const isSinglebyteEncoding = (...args) => singleByte().isSinglebyteEncoding(...args), ' +
+      'createSinglebyteDecoder = (...args) => singleByte().createSinglebyteDecoder(...args);']],
+};
+
+/** The source of a library module as a guest has it. Fails on a source that it does not know. */
+function trim(id, source) {
+  return (TRIMS[id] ?? []).reduce((text, [from, to]) => {
+    if (text.split(from).length !== 2) throw new Error(`The library's ${id} is not the one that is known: it has not one "${from.trim()}"`);
+    return text.replace(from, () => to);
+  }, source);
+}
+
+module.exports = { trim };
