@@ -161,7 +161,8 @@ getInternalBinding('builtins').setInternalLoaders = (internalBinding, require) =
 kit.compile('internal/bootstrap/realm', 'realm')(process, missing('linked binding'), getInternalBinding, primordials);
 
 const { internalBinding, require } = tools.library;
-const run = (id, load = require) => kit.compile(id, 'main')(process, load, internalBinding, primordials);
+const mains = { __proto__: null }; // compiled ahead
+const run = (id, load = require) => (mains[id] ?? kit.compile(id, 'main'))(process, load, internalBinding, primordials);
 for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/does_own_process_state']) {
   run(`internal/bootstrap/${id}`);
 }
@@ -172,5 +173,6 @@ const later = new Set(['internal/modules/esm/loader', 'internal/modules/esm/util
 run('internal/bootstrap/switches/is_main_thread', (id) => (later.has(id) ? undefined : require(id)));
 
 tools.run = run;
+tools.mains = mains;
 kit.compile('tare/main', 'glue')(tools);
 for (const name of Object.keys(facts)) delete facts[name]; // read by now

@@ -16,8 +16,7 @@ const options = binding('options').values;
 // depends on the process is done again when there is one.
 const preExecution = require('internal/process/pre_execution');
 const building = binding('mksnapshot').isBuildingSnapshotBuffer;
-let warming = true; // what runs in the snapshot stays open to change
-building[0] = 1; // process.argv0 stays configurable
+building[0] = 1; // process.argv0 stays configurable: what is rehearsed is done again
 preExecution.prepareMainThreadExecution(false, false);
 building[0] = 0;
 initializeCJS();
@@ -25,7 +24,7 @@ initializeESM(false);
 
 preExecution.prepareMainThreadExecution = (expandArgv1) => {
   binding('process_methods').patchProcessObject(process);
-  Object.defineProperty(process, 'argv0', { __proto__: null, enumerable: true, configurable: warming, value: process.argv[0] });
+  Object.defineProperty(process, 'argv0', { __proto__: null, enumerable: true, configurable: tools.rehearsal, value: process.argv[0] });
   process.exitCode = undefined;
   process._exiting = false;
   process.argv[0] = process.execPath;
@@ -150,5 +149,4 @@ callbacks.exit = () => {
 
 callbacks.process = process;
 kit.compile('tare/warm', 'glue')(tools);
-warming = false;
 kit.ready(callbacks);

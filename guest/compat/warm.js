@@ -2,13 +2,28 @@
 // snapshot. Leaves no trace but that.
 'use strict';
 
-const { library, process } = tools;
+const { callbacks, host, kit, library, mains, process, run } = tools;
 const { require } = library;
 const { Module } = require('internal/modules/cjs/loader');
 const { addBuiltinLibsToObject } = require('internal/modules/helpers');
 const execution = require('internal/process/execution');
 const preExecution = require('internal/process/pre_execution');
 const console = require('internal/console/global');
+
+function become() {
+  const options = library.internalBinding('options').values;
+  const code = options['--eval'];
+  callbacks.attach(['node', '-e', 'warm'], ['HOME', '/']);
+  options['--eval'] = code;
+  tools.setEnvironment([]);
+  process.execArgv = [];
+  tools.parsed = { version: true };
+  callbacks.start();
+  mains.warm = () => {};
+  run('warm');
+  delete mains.warm;
+  for (const id of ['internal/main/eval_string', 'internal/main/run_main_module']) mains[id] = kit.compile(id, 'main');
+}
 
 function evaluate() {
   tools.parsed = { eval: true, execArgv: [] };
@@ -35,31 +50,44 @@ function talk() {
 }
 
 function leave() {
+  preExecution.markBootstrapComplete();
   process.exitCode = 0;
   process.emit('exit', 0);
   process.exit(0);
 }
 
+const { performance, sys } = host;
+/** There is no process yet: its system calls are played. */
+const played = {
+  cwd: () => '/',
+  access: () => 0,
+  chdir: () => 0,
+  write: (fd, bytes, offset, length) => length,
+  writeText: (fd, text) => text.length,
+};
+
+function rehearse() {
+  const calls = { ...sys };
+  const { origin } = performance;
+  Object.assign(sys, played);
+  performance.origin = () => [0, 0, 0];
+  tools.rehearsal = true;
+  become();
+  evaluate();
+  load();
+  talk();
+  leave();
+  process.chdir('/'); // forgets the directory that it has cached
+  tools.rehearsal = false;
+  Object.assign(sys, calls);
+  performance.origin = origin;
+  process.exitCode = undefined;
+  process._exiting = false;
+  delete process._eval;
+  tools.parsed = undefined;
+  tools.argv = undefined;
+}
+
 // The code of what only the boot needed is not worth its place.
-tools.kit.collect();
-
-// There is no process yet: its system calls are played.
-const { sys } = tools.host;
-const calls = { ...sys };
-sys.cwd = () => '/';
-sys.access = () => 0;
-sys.chdir = () => 0;
-sys.write = (fd, bytes, offset, length) => length;
-sys.writeText = (fd, text) => text.length;
-
-evaluate();
-load();
-talk();
-leave();
-process.chdir('/'); // forgets the directory that it has cached
-Object.assign(sys, calls);
-process.exitCode = undefined;
-process._exiting = false;
-delete process._eval;
-tools.parsed = undefined;
-tools.argv = undefined;
+kit.collect();
+rehearse();

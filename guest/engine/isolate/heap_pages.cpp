@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <mutex>
 #include <span>
 #include <unordered_set>
 #include <v8-platform.h>
 #include <vector>
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -109,6 +109,23 @@ bool release(void* self, void* address, std::size_t size) {
   return (is_chunk(address, size) && keep(address)) || kept().free(self, address, size);
 }
 
+/// Memory for the first two isolates, which the system gives at once where it has huge pages, and bit by bit
+/// where it has none.
+void keep_some() {
+  constexpr std::size_t kHuge = 2 << 20;
+  constexpr std::size_t kWanted = 2 * kHuge;
+  void* const memory = ::mmap(nullptr, kWanted + kHuge, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  auto* const begin = static_cast<std::byte*>(memory);
+  auto* const from = begin + (kHuge - reinterpret_cast<std::uintptr_t>(begin) % kHuge) % kHuge;
+  if (from != begin) (void)::munmap(begin, static_cast<std::size_t>(from - begin));
+  if (from != begin + kHuge) (void)::munmap(from + kWanted, static_cast<std::size_t>(begin + kHuge - from));
+  (void)::madvise(from, kWanted, MADV_HUGEPAGE);
+  const std::lock_guard lock(kept().mutex);
+  for (std::size_t at = kWanted; at > 0; at -= kChunk) kept().chunks.push_back(from + at - kChunk);
+}
+
 /// One of the functions of V8's allocator, and what takes its place.
 struct Replacement {
   const char* name;
@@ -153,6 +170,7 @@ void keep_heap_pages() {
   if (!make(table, PROT_READ | PROT_WRITE)) return;
   for (const Replacement* one : {&freeing, &shrinking, &allocating}) *one->entry = one->with;
   (void)make(table, PROT_READ);
+  keep_some();
 }
 
 }  // namespace tare::engine

@@ -1,16 +1,12 @@
 #include "engine/isolate/pack.hpp"
 
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "base/error.hpp"
-#include "base/fd.hpp"
+#include "engine/isolate/mapped_file.hpp"
 
 namespace tare::engine {
 namespace {
@@ -19,22 +15,10 @@ namespace {
   throw Error(ErrorCode::input, fmt::format("cannot use the guest library {}", path.string()), why);
 }
 
-std::string_view map_file(const std::filesystem::path& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat facts{};
-  if (!fd || ::fstat(fd.get(), &facts) != 0) refuse(path, std::strerror(errno));
-  if (facts.st_size == 0) refuse(path, "it is empty");
-  const auto size = static_cast<std::size_t>(facts.st_size);
-  // Private and never unmapped: strings of every isolate point into it.
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (memory == MAP_FAILED) refuse(path, std::strerror(errno));
-  return {static_cast<const char*>(memory), size};
-}
-
 }  // namespace
 
 Pack::Pack(const std::filesystem::path& path) {
-  const std::string_view bytes = map_file(path);
+  const std::string_view bytes = map_file(path, "the guest library", Reading::parts);
   constexpr std::string_view magic = "TAREPACK";
   std::size_t at = magic.size();
   const auto number = [&] {

@@ -91,7 +91,8 @@ void run_shell_process(const std::shared_ptr<kernel::Process>& process, Watchdog
 /// One thread and what it is to run.
 class Pool::Slot {
  public:
-  Slot(Pool& pool, std::shared_ptr<kernel::Process> process) : pool_(pool), process_(std::move(process)) {}
+  Slot(Pool& pool, std::shared_ptr<kernel::Process> process)
+      : pool_(pool), process_(std::move(process)), cold_(process_ != nullptr) {}
 
   static void* main(void* self) {
     const std::unique_ptr<std::shared_ptr<Slot>> slot(static_cast<std::shared_ptr<Slot>*>(self));
@@ -100,9 +101,11 @@ class Pool::Slot {
     return nullptr;
   }
 
-  void give(std::shared_ptr<kernel::Process> process) {
+  /// `cold`: it counts as one that is waiting for its isolate.
+  void give(std::shared_ptr<kernel::Process> process, bool cold) {
     const std::lock_guard lock(mutex_);
     process_ = std::move(process);
+    cold_ = cold;
     given_.notify_one();
   }
 
@@ -116,18 +119,17 @@ class Pool::Slot {
 
  private:
   void run() {
-    if (process_ != nullptr && process_->program() == kernel::Program::shell) {
-      run_shell_process(process_, pool_.watchdog_);
+    const std::shared_ptr<kernel::Process> early = given();
+    if (early != nullptr && early->program() == kernel::Program::shell) {
+      run_shell_process(early, pool_.watchdog_);
       return;
     }
-    const bool cold = process_ != nullptr;
     IsolateOwner isolate(Origin::snapshot,
-                         limits_of(process_ == nullptr ? kernel::Limits{} : process_->vm()->limits()));
+                         limits_of(early == nullptr ? kernel::Limits{} : early->vm()->limits()));
     const v8::Isolate::Scope inside(isolate.get());
     set_isolate_callbacks(isolate.get());
     {
       Realm realm(isolate.get());
-      if (cold) pool_.cold_is_made();
       const std::shared_ptr<kernel::Process> process = wait();
       if (process != nullptr) {
         run_node(isolate, realm, process, pool_.watchdog_);
@@ -136,6 +138,12 @@ class Pool::Slot {
     }
   }
 
+  std::shared_ptr<kernel::Process> given() {
+    const std::lock_guard lock(mutex_);
+    return process_;
+  }
+
+  /// The isolate is there: now the process is.
   std::shared_ptr<kernel::Process> wait() {
     std::unique_lock lock(mutex_);
     if (process_ == nullptr) {
@@ -146,6 +154,7 @@ class Pool::Slot {
       }
       given_.wait(lock, [&] { return process_ != nullptr || stop_; });
     }
+    if (std::exchange(cold_, false)) pool_.cold_is_made();
     return std::exchange(process_, nullptr);
   }
 
@@ -153,6 +162,7 @@ class Pool::Slot {
   std::mutex mutex_;
   std::condition_variable given_;
   std::shared_ptr<kernel::Process> process_;
+  bool cold_;
   bool stop_ = false;
   std::atomic<bool> ready_{false};
 };
@@ -207,23 +217,25 @@ void Pool::process_ended() {
 
 kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
   std::shared_ptr<Slot> slot;
+  bool cold = false;
   const bool node = process->program() == kernel::Program::node;
   if (node) {
     const std::lock_guard lock(mutex_);
     ++running_;
     last_start_ = std::chrono::steady_clock::now();
-    if (!ready_.empty() && usual(process->vm()->limits())) {
+    const bool pooled = usual(process->vm()->limits());
+    if (pooled && !ready_.empty()) {
       slot = std::move(ready_.front());
       ready_.pop_front();
-      ++hits_;
-      changed_.notify_all();
-    } else {
-      ++misses_;
-      ++cold_;
     }
+    cold = slot == nullptr;
+    if (pooled && cold) slot = std::exchange(making_, nullptr);  // it is further than a new one
+    changed_.notify_all();
+    ++(cold ? misses_ : hits_);
+    if (cold) ++cold_;
   }
   if (slot != nullptr) {
-    slot->give(std::move(process));
+    slot->give(std::move(process), cold);
     return {};
   }
   if (launch(std::make_shared<Slot>(*this, std::move(process)))) return {};
@@ -258,8 +270,9 @@ void Pool::refill() {
     const auto slot = std::make_shared<Slot>(*this, nullptr);
     if (!launch(slot)) return;
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopping_ || slot->ready(); });
-    ready_.push_back(slot);
+    making_ = slot;
+    changed_.wait(lock, [&] { return stopping_ || making_ == nullptr || slot->ready(); });
+    if (std::exchange(making_, nullptr) != nullptr) ready_.push_back(slot);
     if (stopping_) return;
   }
 }

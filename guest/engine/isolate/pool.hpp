@@ -52,8 +52,9 @@ class Pool final : public kernel::Runner {
   mutable std::mutex mutex_;
   std::condition_variable changed_;  ///< a slot was taken or became ready, a thread ended, the pool stops
   std::deque<std::shared_ptr<Slot>> ready_;
-  std::size_t cold_ = 0;     ///< processes whose isolate is being made
-  std::size_t running_ = 0;  ///< processes that have not ended, those included
+  std::shared_ptr<Slot> making_;  ///< the next one that will be ready
+  std::size_t cold_ = 0;          ///< processes whose isolate is being made
+  std::size_t running_ = 0;       ///< processes that have not ended, those included
   Instant last_start_{};
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;

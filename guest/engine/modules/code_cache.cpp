@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "engine/isolate/guest.hpp"
+#include "engine/isolate/mapped_file.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/modules/module_wrap.hpp"
 #include "engine/modules/state.hpp"
@@ -53,27 +54,38 @@ void put(std::string& out, std::string_view text) {
   out += text;
 }
 
-/// Reads what put() wrote; empty past the end.
+/// V8 copies code that doesn't lie as it wants it. The size comes before.
+std::size_t padding(std::size_t at) {
+  constexpr std::size_t word = 8;
+  return (word - (at + sizeof(std::uint32_t)) % word) % word;
+}
+
+void align(std::string& out) {
+  out.append(padding(out.size()), '\0');
+}
+
+/// Reads what put() and align() wrote; empty past the end.
 class Input {
  public:
-  explicit Input(std::string_view text) : text_(text) {}
-  bool done() const { return text_.empty(); }
+  Input(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  bool done() const { return at_ >= text_.size(); }
   std::string_view text() {
     std::uint32_t size = 0;
-    for (std::size_t i = 0; i < 4 && i < text_.size(); ++i)
-      size |= std::uint32_t{static_cast<unsigned char>(text_[i])} << (8 * i);
-    text_.remove_prefix(std::min<std::size_t>(4, text_.size()));
-    const std::string_view taken = text_.substr(0, size);
-    text_.remove_prefix(taken.size());
+    for (int shift = 0; shift < 32 && !done(); shift += 8)
+      size |= std::uint32_t{static_cast<unsigned char>(text_[at_++])} << shift;
+    const std::string_view taken = text_.substr(at_, size);
+    at_ += taken.size();
     return taken;
   }
+  void align() { at_ = std::min(text_.size(), at_ + padding(at_)); }
 
  private:
-  std::string_view text_;
+  const std::string_view text_;
+  std::size_t at_;
 };
 
 std::string file_head(std::string_view stamp) {
-  std::string head = "tare code 1";
+  std::string head = "tare code 2";
   put(head, ScriptCompiler::CachedDataVersionTag());
   put(head, stamp);
   return head;
@@ -97,9 +109,16 @@ std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) cons
 void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
   if (made == nullptr || made->length <= 0) return;
   const std::span bytes(made->data, static_cast<std::size_t>(made->length));
-  auto code = std::make_shared<const Code>(bytes.begin(), bytes.end());
+  struct Owned {
+    std::vector<std::uint8_t> bytes;
+    Code code;
+  };
+  const auto owned = std::make_shared<Owned>(std::vector(bytes.begin(), bytes.end()), Code());
+  owned->code = owned->bytes;
   const std::lock_guard lock(mutex_);
-  if (bytes_ + bytes.size() > most_bytes_ || !entries_.emplace(id, std::move(code)).second) return;
+  if (bytes_ + bytes.size() > most_bytes_ ||
+      !entries_.emplace(id, std::shared_ptr<const Code>(owned, &owned->code)).second)
+    return;
   bytes_ += bytes.size();
 }
 
@@ -112,23 +131,24 @@ void CodeCache::reject(std::string_view id) {
 }
 
 bool CodeCache::load(const std::filesystem::path& path, std::string_view stamp) {
-  std::string text;
+  std::string_view text;
   try {
-    text = file::read(path);
+    text = map_file(path, "the code cache", Reading::whole);
   } catch (const Error&) {
     return false;  // nobody has saved anything yet
   }
   const std::string head = file_head(stamp);
   if (text.size() < head.size() + digest_size || !text.starts_with(head)) return false;
-  const std::string_view body = std::string_view(text).substr(0, text.size() - digest_size);
-  if (digest(body) != std::string_view(text).substr(body.size())) return false;
-  Input input(body.substr(head.size()));
+  const std::string_view body = text.substr(0, text.size() - digest_size);
+  if (digest(body) != text.substr(body.size())) return false;
+  Input input(body, head.size());
   const std::lock_guard lock(mutex_);
   while (!input.done()) {
     const std::string_view id = input.text();
+    input.align();
     const std::string_view code = input.text();
-    if (entries_.emplace(id, std::make_shared<const Code>(code.begin(), code.end())).second)
-      bytes_ += code.size();
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(code.data());
+    if (entries_.emplace(id, std::make_shared<const Code>(bytes, code.size())).second) bytes_ += code.size();
   }
   return true;
 }
@@ -139,6 +159,7 @@ void CodeCache::save(const std::filesystem::path& path, std::string_view stamp) 
     const std::lock_guard lock(mutex_);
     for (const auto& [id, code] : entries_) {
       put(text, id);
+      align(text);
       put(text, std::string_view(reinterpret_cast<const char*>(code->data()), code->size()));
     }
   }

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <v8.h>
-#include <vector>
 
 namespace tare::engine {
 
@@ -20,7 +19,7 @@ namespace tare::engine {
 /// guest brought. V8 itself compares only lengths.
 class CodeCache {
  public:
-  using Code = std::vector<std::uint8_t>;
+  using Code = std::span<const std::uint8_t>;
 
   /// Takes up to `most_bytes`; what comes later is not kept.
   explicit CodeCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}

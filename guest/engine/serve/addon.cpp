@@ -15,6 +15,7 @@
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
+#include "engine/isolate/mapped_file.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/modules/code_cache.hpp"
 #include "engine/serve/first_run.hpp"
@@ -36,33 +37,35 @@ void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& con
   // Before any isolate of ours exists; Node 20 refuses some of them on its command line.
   v8::V8::SetFlagsFromString("--no-turboshaft-loop-unrolling");  // its loops can't be terminated
   v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");          // they would be in nobody's budget
+  // Not while a process starts, which has more functions to run once than to run often.
+  v8::V8::SetFlagsFromString("--baseline-batch-compilation-threshold=20000");
   reset_signals();
   contain_traps();
   keep_heap_pages();
   // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them
   // freed.
   ::mallopt(M_ARENA_MAX, 2);
+  // What each isolate takes while it is made is not given back in between: the next one takes the same.
+  ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
   engine().platform = platform;
   engine().pack = std::make_unique<Pack>(config.pack);
   engine().references = external_references(*engine().pack);
 }
 
-/// A copy of our own: V8 reads it whenever an isolate is made.
-void use_snapshot(std::string blob) {
-  static std::string snapshot;
-  snapshot = std::move(blob);
-  engine().snapshot = {snapshot.data(), static_cast<int>(snapshot.size())};
+void use_snapshot(std::string_view blob) {
+  engine().snapshot = {blob.data(), static_cast<int>(blob.size())};
 }
 
 int run(const guest::EngineConfig& config) {
   if (config.build.value_or(false)) {
-    std::string blob = build_snapshot();
+    const std::string blob = build_snapshot();
     file::write_atomically(config.snapshot, blob);
-    use_snapshot(std::move(blob));
+    use_snapshot(blob);
     make_code(code_beside(config.snapshot));
     return 0;
   }
-  use_snapshot(file::read(config.snapshot));
+  use_snapshot(map_file(config.snapshot, "the guest's snapshot", Reading::whole));
   code_cache().load(code_beside(config.snapshot), NODE_VERSION);
   return serve_client(config);
 }
