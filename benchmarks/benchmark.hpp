@@ -45,7 +45,10 @@ struct Measurement {
   std::optional<measure::Interval> interval;  ///< 95 % of the judged figure: of the ratio where there is one
   std::string note;                           ///< how many samples, what else was seen
   std::optional<std::string> broken;          ///< something is wrong, however fast it was
-  std::optional<Limit> limit = {};            ///< in place of the bar's, where the run itself sets it
+  /// What the machine takes for a part that is not Tare's, in the unit of `measured`: a time's limit below it
+  /// can't be judged there.
+  std::optional<double> floor = {};
+  std::optional<Limit> limit = {};  ///< in place of the bar's, where the run itself sets it
 };
 
 /// Thrown out of a measurement when what was measured is wrong: it fails, however fast it was.
@@ -77,8 +80,8 @@ BOOST_DESCRIBE_STRUCT(Result, (),
 
 /// Gates on the interval: pass when all of it is inside the limit, fail when all of it is outside, else
 /// inconclusive; without an interval the figure itself decides, but never a ratio. A time that is too long
-/// on a busy machine is inconclusive, and so is a rate that is too small. Nothing measured is unmeasured,
-/// with the note as the reason.
+/// on a busy machine is inconclusive, and so is a rate that is too small, and a time that is too long where
+/// its floor is. Nothing measured is unmeasured, with the note as the reason.
 Result judge(const Bar& bar, const Measurement& measurement, const measure::Noise& noise);
 
 struct Benchmark {

@@ -196,6 +196,7 @@ struct RoundTrips {
 RoundTrips fresh_pair(std::uint64_t nonce) {
   Guests guests;
   GuestEcho guest(guests.start(guest_driver::echo_script, guest::Stdio::pipe));
+  guests.settle(1);  // or the filling of the pool would be in the first trips
   BareEcho bare;
   std::uint64_t trip = measure::mix(seed, nonce);
   const std::vector<Lane> lanes{[&] { return round_trip_us(guest, trip++); },

@@ -42,6 +42,8 @@ Judgement judge_figure(const Bar& bar, const Limit& limit, const Measurement& me
   const measure::Interval interval = measurement.interval.value_or(measure::Interval{*figure, *figure});
   const Position position = position_of(interval, limit);
   if (position == Position::inside) return {Verdict::pass, ""};
+  if (measurement.floor && limit.high && *measurement.floor > *limit.high)
+    return {Verdict::inconclusive, "this machine is too slow for the limit"};
   if (suffers_from_load(bar.judged) && noise.level == measure::NoiseLevel::busy)
     return {Verdict::inconclusive, "the machine was busy: " + text::join(noise.reasons, ", ")};
   if (position == Position::outside) return {Verdict::fail, "the limit is passed"};

@@ -63,6 +63,17 @@ TEST(Verdict, a_long_time_on_a_busy_machine_is_inconclusive_and_says_why) {
   EXPECT_NE(result.reason.find("load 9.0 on 2 processors"), std::string::npos) << result.reason;
 }
 
+TEST(Verdict, a_limit_below_what_the_machine_takes_anyway_is_not_judged_there) {
+  Measurement slow = absolute(12, Interval{11, 13});
+  slow.floor = 10.5;
+  EXPECT_EQ(verdict(time_bar, slow), Verdict::inconclusive);
+  slow.floor = 9.5;
+  EXPECT_EQ(verdict(time_bar, slow), Verdict::fail);
+  Measurement fast = absolute(9, Interval{8, 9.5});
+  fast.floor = 10.5;
+  EXPECT_EQ(verdict(time_bar, fast), Verdict::pass);
+}
+
 TEST(Verdict, a_short_time_passes_however_busy_the_machine_is) {
   EXPECT_EQ(verdict(time_bar, absolute(5, Interval{4, 6}), busy), Verdict::pass);
 }

@@ -3,6 +3,12 @@
 // No trim adds or takes a line: the numbers in stack traces stay Node's.
 'use strict';
 
+/** A module that is loaded when one of the functions that another takes from it is called. */
+function later(names, id) {
+  const functions = names.split(', ').map((name) => `${name} = (...args) => require('${id}').${name}(...args)`);
+  return [`const { ${names} } = require('${id}');`, `const ${functions.join(', ')};`];
+}
+
 const TRIMS = {
   // A class for each of its 300 error codes, a third of what the library makes.
   'internal/errors': [
@@ -12,14 +18,15 @@ const TRIMS = {
       'function makeClass(sym, val, def, ...otherClasses) {'],
   ],
   // 64 KiB for small buffers.
-  buffer: [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n']],
+  'buffer': [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n']],
   // Room for 2,048 callbacks in each queue, before any waits.
   'internal/fixed_queue': [['const kSize = 2048;', 'const kSize = 128;']],
   // The tables of 28 encodings of one byte a character.
-  'internal/encoding': [["const { isSinglebyteEncoding, createSinglebyteDecoder } = require('internal/encoding/single-byte');",
-    "const singleByte = () => require('internal/encoding/single-byte'); " +
-      'const isSinglebyteEncoding = (...args) => singleByte().isSinglebyteEncoding(...args), ' +
-      'createSinglebyteDecoder = (...args) => singleByte().createSinglebyteDecoder(...args);']],
+  'internal/encoding': [later('isSinglebyteEncoding, createSinglebyteDecoder', 'internal/encoding/single-byte')],
+  // Blobs, and with them the encodings.
+  'fs': [later('createBlobFromFilePath', 'internal/blob')],
+  // data: URLs and MIME types.
+  'internal/url': [later('percentDecode', 'internal/data_url')],
 };
 
 /** The source of a library module as a guest has it. Fails on a source that it does not know. */

@@ -19,7 +19,7 @@ namespace tare::engine {
 namespace {
 
 constexpr std::size_t kChunk = 256 << 10;  // V8's unit: a page of its heap
-constexpr std::size_t kMostKept = 48;      // 12 MB, the heaps of about four guests
+constexpr std::size_t kMostKept = 32;      // 8 MB, the heaps of about three guests
 
 using Allocate = void* (*)(void* self, void* hint, std::size_t size, std::size_t alignment,
                            v8::PageAllocator::Permission access);

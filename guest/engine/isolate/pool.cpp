@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <malloc.h>
 #include <optional>
 #include <pthread.h>
 #include <utility>
@@ -212,6 +213,7 @@ void Pool::cold_is_made() {
 void Pool::process_ended() {
   const std::lock_guard lock(mutex_);
   --running_;
+  ++ended_;
   changed_.notify_all();
 }
 
@@ -274,7 +276,19 @@ void Pool::refill() {
     changed_.wait(lock, [&] { return stopping_ || making_ == nullptr || slot->ready(); });
     if (std::exchange(making_, nullptr) != nullptr) ready_.push_back(slot);
     if (stopping_) return;
+    if (ready_.size() == size_) tidy(lock);
   }
+}
+
+/// Now and then, when there is nothing to do, what ended isolates have left between the memory of others goes
+/// back to the system.
+void Pool::tidy(std::unique_lock<std::mutex>& lock) {
+  constexpr std::uint64_t often = 256;
+  if (running_ > 0 || ended_ < often) return;
+  ended_ = 0;
+  lock.unlock();
+  ::malloc_trim(0);
+  lock.lock();
 }
 
 Pool::Counters Pool::counters() const {

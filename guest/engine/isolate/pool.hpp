@@ -46,6 +46,7 @@ class Pool final : public kernel::Runner {
   void cold_is_made();
   void process_ended();
   bool may_refill(std::unique_lock<std::mutex>& lock);
+  void tidy(std::unique_lock<std::mutex>& lock);
 
   const std::size_t size_;
   Watchdog watchdog_;
@@ -55,6 +56,7 @@ class Pool final : public kernel::Runner {
   std::shared_ptr<Slot> making_;  ///< the next one that will be ready
   std::size_t cold_ = 0;          ///< processes whose isolate is being made
   std::size_t running_ = 0;       ///< processes that have not ended, those included
+  std::uint64_t ended_ = 0;       ///< processes, since the memory was tidied
   Instant last_start_{};
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;

@@ -42,11 +42,8 @@ void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& con
   reset_signals();
   contain_traps();
   keep_heap_pages();
-  // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them
-  // freed.
-  ::mallopt(M_ARENA_MAX, 2);
   // What each isolate takes while it is made is not given back in between: the next one takes the same.
-  ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
   ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
   engine().platform = platform;
   engine().pack = std::make_unique<Pack>(config.pack);
