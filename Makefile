@@ -4,7 +4,9 @@ TARE := build/bin/tare
 JOBS ?= $(shell nproc)
 # OFF leaves the guest engine and its tests out: they take as long as all the rest.
 GUEST ?= ON
-CONFIGURE = cmake --preset release -DTARE_GUEST=$(GUEST) $(if $(WERROR),-DTARE_WERROR=ON)
+# OFF compiles each file by itself, which is faster when one was changed.
+UNITY ?= ON
+CONFIGURE = cmake --preset release -DTARE_GUEST=$(GUEST) -DTARE_UNITY=$(UNITY) $(if $(WERROR),-DTARE_WERROR=ON)
 
 .DEFAULT_GOAL := build
 .PHONY: build node run test bench format lint sanitize install clean help

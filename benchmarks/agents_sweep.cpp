@@ -10,7 +10,7 @@ Measurement measure_sweep() {
                    .front());
 }
 
-Measurement measure_growth() {
+Measurement measure_sweep_growth() {
   return growth_per_row("sweepScale");
 }
 
@@ -31,7 +31,7 @@ Benchmark agents_sweep_scale() {
            "ns",
            Judged::ratio,
            {{}, 8.0}},
-          measure_growth};
+          measure_sweep_growth};
 }
 
 }  // namespace tare::benchmarks

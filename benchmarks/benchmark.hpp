@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 
 /// Tare's own speed and memory, each against a bar that it must reach. One file of this folder measures one.
 namespace tare::benchmarks {
+
+/// Of everything that a benchmark draws by lot.
+inline constexpr std::uint64_t seed = 42;
 
 /// The values that pass; both ends belong to them. At least one of the two is set.
 struct Limit {

@@ -10,7 +10,7 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::size_t warmup = 5;
+constexpr std::size_t help_warmup = 5;
 constexpr std::size_t runs = 50;
 
 double help_ms() {
@@ -25,7 +25,7 @@ double help_ms() {
 }
 
 Measurement measure_help() {
-  for (std::size_t i = 0; i < warmup; ++i) help_ms();
+  for (std::size_t i = 0; i < help_warmup; ++i) help_ms();
   std::vector<double> ms;
   ms.reserve(runs);
   for (std::size_t i = 0; i < runs; ++i) ms.push_back(help_ms());

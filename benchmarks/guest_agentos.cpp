@@ -5,18 +5,18 @@ namespace tare::benchmarks {
 namespace {
 
 /// Both fill their pools when the last guest has left.
-constexpr auto idle = std::chrono::milliseconds(100);
-constexpr std::size_t warmup = 2;
+constexpr auto agentos_idle = std::chrono::milliseconds(100);
+constexpr std::size_t agentos_warmup = 2;
 
 Measurement measure_against_agentos(const std::string& row, const Rounds& rounds) {
   SpawnLane agentos("agentos", row);
   SpawnLane guest("guest", row);
-  for (std::size_t i = 0; i < warmup; ++i) {
-    guest.total_ms(idle);
-    agentos.total_ms(idle);
+  for (std::size_t i = 0; i < agentos_warmup; ++i) {
+    guest.total_ms(agentos_idle);
+    agentos.total_ms(agentos_idle);
   }
-  const auto figures =
-      interleave({[&] { return guest.total_ms(idle); }, [&] { return agentos.total_ms(idle); }}, rounds);
+  const auto figures = interleave(
+      {[&] { return guest.total_ms(agentos_idle); }, [&] { return agentos.total_ms(agentos_idle); }}, rounds);
   return p50_against(figures[0], figures[1], row + ", each after 100 ms of rest");
 }
 

@@ -15,7 +15,6 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::uint64_t seed = 42;
 constexpr double bytes_per_mb = 1024 * 1024;
 constexpr auto exit_limit = std::chrono::seconds(30);
 constexpr auto rest_limit = std::chrono::seconds(10);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t engines = 5;
 constexpr int guests_each = 32;
-constexpr auto answer_limit = std::chrono::seconds(30);
+constexpr auto guest_memory_answer_limit = std::chrono::seconds(30);
 
 // The pool fills and heaps are tidied a moment later: memory counts once it is steady.
 constexpr auto steady_window = std::chrono::milliseconds(200);
@@ -32,7 +32,7 @@ double steady_pss_mb(Guests& guests) {
 }
 
 void wait_until_up(guest::Execution& guest) {
-  const auto event = guest.poll_event(SystemClock().now() + answer_limit);
+  const auto event = guest.poll_event(SystemClock().now() + guest_memory_answer_limit);
   const auto* out = event ? std::get_if<guest::Stdout>(&*event) : nullptr;
   if (out == nullptr || out->bytes != "up\n") throw Broken("a guest that should stay did not say so");
 }

@@ -6,17 +6,18 @@ namespace {
 
 /// agentOS makes ready for its next guest when it has told of an end: that is its own work, and nobody
 /// else's sample should have it as a neighbour.
-constexpr auto idle = std::chrono::milliseconds(20);
-constexpr std::size_t warmup = 5;
+constexpr auto cold_idle = std::chrono::milliseconds(20);
+constexpr std::size_t cold_warmup = 5;
 
 /// The worse of the two ratios is judged; the other one stands in the note.
 Measurement measure_cold() {
   SpawnLane agentos("agentos", "node_exit_1");
   SpawnLane node("native", "node_exit_1");
   SpawnLane guest("guest_cold", "node_exit_1");
-  const std::vector<Lane> lanes{[&] { return guest.total_ms(idle); }, [&] { return agentos.total_ms(idle); },
-                                [&] { return node.total_ms(idle); }};
-  for (std::size_t i = 0; i < warmup; ++i) {
+  const std::vector<Lane> lanes{[&] { return guest.total_ms(cold_idle); },
+                                [&] { return agentos.total_ms(cold_idle); },
+                                [&] { return node.total_ms(cold_idle); }};
+  for (std::size_t i = 0; i < cold_warmup; ++i) {
     for (const Lane& lane : lanes) lane();
   }
   const auto figures = interleave(lanes, {.fewest = 60, .most = 300, .limit = std::chrono::seconds(40)});

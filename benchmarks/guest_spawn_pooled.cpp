@@ -9,11 +9,11 @@ namespace tare::benchmarks {
 namespace {
 
 /// Long enough for the pool to make an isolate for the one that was taken.
-constexpr auto idle = std::chrono::milliseconds(10);
-constexpr std::size_t warmup = 50;
+constexpr auto pooled_idle = std::chrono::milliseconds(10);
+constexpr std::size_t pooled_warmup = 50;
 
 double bare_ms(Peer& bare) {
-  std::this_thread::sleep_for(idle);
+  std::this_thread::sleep_for(pooled_idle);
   const std::string answer = bare.ask("");
   const auto ns = text::to_double(answer);
   if (!ns) throw Error(ErrorCode::failed, "bare_spawn answered '" + text::one_line(answer) + "'");
@@ -24,12 +24,13 @@ double bare_ms(Peer& bare) {
 Measurement measure_pooled() {
   SpawnLane guest("guest", "node_exit_1");
   Peer bare({helper("bare_spawn")});
-  for (std::size_t i = 0; i < warmup; ++i) {
+  for (std::size_t i = 0; i < pooled_warmup; ++i) {
     guest.total_ms();
     bare.ask("");
   }
-  const auto figures = interleave({[&] { return guest.total_ms(idle); }, [&] { return bare_ms(bare); }},
-                                  {.fewest = 300, .most = 2000, .limit = std::chrono::seconds(30)});
+  const auto figures =
+      interleave({[&] { return guest.total_ms(pooled_idle); }, [&] { return bare_ms(bare); }},
+                 {.fewest = 300, .most = 2000, .limit = std::chrono::seconds(30)});
   return p50_against(figures[0], figures[1], "one process each, each after 10 ms of rest");
 }
 

@@ -18,8 +18,7 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::uint64_t seed = 42;
-constexpr auto answer_limit = std::chrono::seconds(30);
+constexpr auto stdio_answer_limit = std::chrono::seconds(30);
 
 /// As large as the pieces that Node's own streams read from files.
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
@@ -28,7 +27,7 @@ constexpr std::size_t total_bytes = piece_bytes * pieces;
 constexpr double total_mb = static_cast<double>(total_bytes) / (1024 * 1024);
 
 constexpr std::size_t block_bytes = 4096;
-constexpr std::size_t warmup = 300;
+constexpr std::size_t stdio_warmup = 300;
 constexpr std::size_t trips = 1000;
 
 /// Writes the pieces as a stream wants it: as long as it takes them, and on when it has drained.
@@ -73,7 +72,7 @@ double transfer_rate(Guests& guests, std::string_view piece) {
   std::size_t got = 0;
   Instant begin{};
   for (;;) {
-    const auto event = writer.poll_event(clock.now() + answer_limit);
+    const auto event = writer.poll_event(clock.now() + stdio_answer_limit);
     if (!event) throw Broken("a guest that writes got stuck");
     if (got == 0) begin = clock.now();
     if (const auto* ended = std::get_if<guest::Ended>(&*event)) {
@@ -122,7 +121,7 @@ class GuestEcho {
     back.clear();
     if (!execution_.write_stdin(block)) throw Broken("the guest does not read any more");
     while (back.size() < block.size()) {
-      const auto event = execution_.poll_event(SystemClock().now() + answer_limit);
+      const auto event = execution_.poll_event(SystemClock().now() + stdio_answer_limit);
       const auto* out = event ? std::get_if<guest::Stdout>(&*event) : nullptr;
       if (out == nullptr) throw Broken("the guest does not echo any more");
       back += out->bytes;
@@ -158,7 +157,7 @@ class BareEcho {
 
   void leave() {
     pair_.ours.reset();
-    const auto exit = child_.wait(SystemClock().now() + answer_limit);
+    const auto exit = child_.wait(SystemClock().now() + stdio_answer_limit);
     if (!exit || !exit->ok()) throw Broken("bare_echo did not end well");
   }
 
@@ -201,7 +200,7 @@ RoundTrips fresh_pair(std::uint64_t nonce) {
   std::uint64_t trip = measure::mix(seed, nonce);
   const std::vector<Lane> lanes{[&] { return round_trip_us(guest, trip++); },
                                 [&] { return round_trip_us(bare, trip++); }};
-  for (std::size_t i = 0; i < warmup; ++i) {
+  for (std::size_t i = 0; i < stdio_warmup; ++i) {
     for (const Lane& lane : lanes) lane();
   }
   auto figures = interleave(lanes, {.fewest = trips, .most = trips, .limit = std::chrono::seconds(30)});

@@ -10,8 +10,8 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr auto answer_limit = std::chrono::seconds(30);
-constexpr auto leave_limit = std::chrono::seconds(3);
+constexpr auto peer_answer_limit = std::chrono::seconds(30);
+constexpr auto peer_leave_limit = std::chrono::seconds(3);
 
 process::SpawnOptions with_pipes(std::vector<std::string> argv) {
   process::SpawnOptions options;
@@ -30,14 +30,14 @@ Peer::Peer(std::vector<std::string> argv)
 Peer::~Peer() {
   lines_.close_input();
   try {
-    child_.wait_exit(SystemClock().now() + leave_limit);
+    child_.wait_exit(SystemClock().now() + peer_leave_limit);
   } catch (const Error&) {
     return;  // it cannot be waited for: then it is killed
   }
 }
 
 std::string Peer::ask(std::string_view line) {
-  const Instant deadline = SystemClock().now() + answer_limit;
+  const Instant deadline = SystemClock().now() + peer_answer_limit;
   lines_.write_line(line, deadline);
   process::Lines::Read read = lines_.read_line(deadline);
   if (read.status != process::Lines::Status::ok)

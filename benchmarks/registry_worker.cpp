@@ -16,14 +16,13 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::uint64_t seed = 42;
-constexpr auto answer_limit = std::chrono::seconds(100);
+constexpr auto worker_answer_limit = std::chrono::seconds(100);
 /// A registry of a million rows has memory to give back before it can leave.
-constexpr auto leave_limit = std::chrono::seconds(10);
+constexpr auto worker_leave_limit = std::chrono::seconds(10);
 
 driver::DriverOptions worker_options() {
   driver::DriverOptions options;
-  options.bye_timeout = leave_limit;
+  options.bye_timeout = worker_leave_limit;
   return options;
 }
 
@@ -41,8 +40,8 @@ std::vector<driver::Sample> Worker::ask(const driver::Workload& workload, const 
   request.row = workload.row;
   request.params = params;
   request.iterations = iterations;
-  request.timeout = answer_limit;
-  request.deadline = answer_limit;
+  request.timeout = worker_answer_limit;
+  request.deadline = worker_answer_limit;
   request.metrics = workload.metrics;
   request.sizes = workload.sizes;
   std::vector<driver::Sample> samples = driver_.sample(request);

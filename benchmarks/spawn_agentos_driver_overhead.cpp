@@ -12,11 +12,10 @@ namespace tare::benchmarks {
 namespace {
 
 /// The first guests make what later ones share, on both sides.
-constexpr std::size_t warmup = 5;
+constexpr std::size_t agentos_driver_warmup = 5;
 constexpr std::size_t fewest_rounds = 60;
 constexpr std::size_t most_rounds = 600;
 constexpr auto time_limit = std::chrono::seconds(40);
-constexpr std::uint64_t seed = 42;
 
 double loop_ms(Peer& loop) {
   const std::string answer = loop.ask("");
@@ -31,10 +30,10 @@ Measurement measure_overhead() {
   driver::Driver ours_driver = start_target("agentos");
   const driver::TargetSpec agentos = driver::parse_target("agentos", {});
   Peer loop({driver::node_program({}).string(), helper("agentos_loop.mjs").string(), agentos.driver.back(),
-             std::to_string(most_rounds + warmup + 1)});
+             std::to_string(most_rounds + agentos_driver_warmup + 1)});
   std::vector<double> ours;
   std::vector<double> theirs;
-  repeat(warmup + 1, most_rounds + warmup, time_limit, [&](std::size_t round) {
+  repeat(agentos_driver_warmup + 1, most_rounds + agentos_driver_warmup, time_limit, [&](std::size_t round) {
     double our_ms = 0;
     double their_ms = 0;
     for (const std::size_t lane : measure::lane_order(seed, round, 2)) {
@@ -44,7 +43,7 @@ Measurement measure_overhead() {
         their_ms = loop_ms(loop);
       }
     }
-    if (round < warmup) return;
+    if (round < agentos_driver_warmup) return;
     ours.push_back(our_ms);
     theirs.push_back(their_ms);
   });

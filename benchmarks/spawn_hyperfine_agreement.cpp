@@ -17,7 +17,6 @@ namespace {
 /// The first spawns of a block find cold caches on both sides and are left out on both.
 constexpr std::size_t block = 100;
 constexpr std::size_t block_warmup = 10;
-constexpr std::uint64_t seed = 42;
 const char* const command = "/bin/true";
 
 struct HyperfineResult {

@@ -12,8 +12,7 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::size_t warmup = 30;
-constexpr std::uint64_t seed = 42;
+constexpr std::size_t large_parent_warmup = 30;
 constexpr std::size_t held_mb = 1024;
 /// /bin/true has 1 to 2 MB; a figure that was inherited from the lab would be 1 GB.
 constexpr std::uint64_t plausible_rss = std::uint64_t{8} << 20;
@@ -42,23 +41,25 @@ Measurement measure_large_parent() {
   Lab large(held_mb);
   std::vector<double> in_large;
   std::vector<double> in_fresh;
-  const std::size_t rounds = repeat(300, 4000 + warmup, std::chrono::seconds(30), [&](std::size_t round) {
-    double large_ms = 0;
-    double fresh_ms = 0;
-    for (const std::size_t lane : measure::lane_order(seed, round, 2))
-      (lane == 0 ? large_ms : fresh_ms) = (lane == 0 ? large : fresh).spawn_ms();
-    if (round < warmup) return;
-    in_large.push_back(large_ms);
-    in_fresh.push_back(fresh_ms);
-  });
+  const std::size_t rounds =
+      repeat(300, 4000 + large_parent_warmup, std::chrono::seconds(30), [&](std::size_t round) {
+        double large_ms = 0;
+        double fresh_ms = 0;
+        for (const std::size_t lane : measure::lane_order(seed, round, 2))
+          (lane == 0 ? large_ms : fresh_ms) = (lane == 0 ? large : fresh).spawn_ms();
+        if (round < large_parent_warmup) return;
+        in_large.push_back(large_ms);
+        in_fresh.push_back(fresh_ms);
+      });
   const measure::Comparison ratio = measure::quantile_ratio_paired(in_large, in_fresh, 0.5, seed);
   Measurement measurement{
       measure::summarise(in_large).p50,
       measure::summarise(in_fresh).p50,
       ratio.ratio,
       ratio.ratio_interval,
-      fmt::format("{} rounds of one spawn each; largest child {} beside {} in a fresh lab", rounds - warmup,
-                  text::bytes(large.largest_rss), text::bytes(fresh.largest_rss)),
+      fmt::format("{} rounds of one spawn each; largest child {} beside {} in a fresh lab",
+                  rounds - large_parent_warmup, text::bytes(large.largest_rss),
+                  text::bytes(fresh.largest_rss)),
       std::nullopt};
   if (std::max(large.largest_rss, fresh.largest_rss) > plausible_rss)
     measurement.broken = "the child's memory is not the child's";

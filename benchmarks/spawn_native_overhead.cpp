@@ -10,8 +10,7 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::size_t warmup = 50;
-constexpr std::uint64_t seed = 42;
+constexpr std::size_t native_warmup = 50;
 
 double bare_ms(Peer& bare) {
   const std::string answer = bare.ask("");
@@ -22,25 +21,26 @@ double bare_ms(Peer& bare) {
 
 /// One spawn each a round, asked for over a pipe, in an order that is balanced over rounds: both sides come
 /// out of the same sleep and find the same caches.
-Measurement measure_overhead() {
+Measurement measure_native_overhead() {
   driver::Driver floor(spawner({"--lane", "sh"}));
   Peer bare({helper("bare_spawn")});
   std::vector<double> ours;
   std::vector<double> theirs;
-  const std::size_t rounds = repeat(300, 4000 + warmup, std::chrono::seconds(30), [&](std::size_t round) {
-    double our_ms = 0;
-    double their_ms = 0;
-    for (const std::size_t lane : measure::lane_order(seed, round, 2)) {
-      if (lane == 0) {
-        our_ms = take(floor, "exec_true", 1).front().metric("total").value() / 1e6;
-      } else {
-        their_ms = bare_ms(bare);
-      }
-    }
-    if (round < warmup) return;
-    ours.push_back(our_ms);
-    theirs.push_back(their_ms);
-  });
+  const std::size_t rounds =
+      repeat(300, 4000 + native_warmup, std::chrono::seconds(30), [&](std::size_t round) {
+        double our_ms = 0;
+        double their_ms = 0;
+        for (const std::size_t lane : measure::lane_order(seed, round, 2)) {
+          if (lane == 0) {
+            our_ms = take(floor, "exec_true", 1).front().metric("total").value() / 1e6;
+          } else {
+            their_ms = bare_ms(bare);
+          }
+        }
+        if (round < native_warmup) return;
+        ours.push_back(our_ms);
+        theirs.push_back(their_ms);
+      });
   floor.bye();
   const measure::Comparison ratio = measure::quantile_ratio_paired(ours, theirs, 0.5, seed);
   const auto p50 = [](std::vector<double> samples) { return measure::summarise(std::move(samples)).p50; };
@@ -48,7 +48,7 @@ Measurement measure_overhead() {
           p50(theirs),
           ratio.ratio,
           ratio.ratio_interval,
-          fmt::format("{} rounds of one spawn each", rounds - warmup),
+          fmt::format("{} rounds of one spawn each", rounds - native_warmup),
           std::nullopt};
 }
 
@@ -60,7 +60,7 @@ Benchmark spawn_native_overhead() {
            "ms",
            Judged::ratio,
            {{}, 1.05}},
-          measure_overhead};
+          measure_native_overhead};
 }
 
 }  // namespace tare::benchmarks

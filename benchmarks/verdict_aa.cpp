@@ -23,7 +23,6 @@ constexpr std::uint32_t processes = 10;
 constexpr std::uint32_t samples_each = 20;
 constexpr std::size_t real_rounds = 6;  // the fewest that can be judged
 constexpr auto real_time = std::chrono::seconds(120);
-constexpr std::uint64_t seed = 42;
 const char* const row = "node_exit_1";
 
 report::Row made(const std::string& target, measure::Random& random) {

@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint32_t processes = 10;
 constexpr std::uint32_t samples_each = 100'000;
 constexpr std::size_t repeats = 7;
-constexpr std::uint64_t seed = 42;
 
 double seconds_since(Instant start) {
   return std::chrono::duration<double>(SystemClock().now() - start).count();

@@ -11,7 +11,6 @@ namespace {
 constexpr std::size_t runs = 400;
 constexpr std::uint32_t rounds = 30;
 constexpr double change = 1.05;
-constexpr std::uint64_t seed = 42;
 
 /// One run of two lanes whose truth is +5 %: samples and the ratio of a round scatter by 5 % (made_lanes says
 /// how), neighbours of the machine's own part are correlated by 0.3. Found is what the comparison calls

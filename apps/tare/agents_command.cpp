@@ -10,7 +10,7 @@
 namespace tare::cli {
 namespace {
 
-constexpr std::string_view document_file = "out/agents.json";
+constexpr std::string_view agents_file = "out/agents.json";
 
 void add_flags(CLI::App& app, agents_bench::RawOptions& raw) {
   add_text(app, "--targets", raw.targets, "Registries by name (default embedded,node; see `tare targets`)",
@@ -46,7 +46,7 @@ int run_agents(const agents_bench::RawOptions& raw, const OutputOptions& output,
   } else {
     request.options = agents_bench::resolve(raw);
   }
-  const std::filesystem::path path = document_path(output, document_file);
+  const std::filesystem::path path = document_path(output, agents_file);
   request.save = [&](const report::Document& document) { report::save(document, path); };
 
   const Interrupt interrupt;
@@ -66,7 +66,7 @@ void add_agents(CLI::App& app, Context& context) {
   CLI::App* agents = app.add_subcommand(
       "agents", "What does it cost to admit, spawn, register, settle, sweep and dedupe child agents?");
   add_flags(*agents, flags->raw);
-  add_output_options(*agents, flags->output, document_file);
+  add_output_options(*agents, flags->output, agents_file);
   add_text(*agents, "--resume", flags->output.resume, "Go on with an interrupted run", "FILE");
   agents->footer(
       "Each row has a fresh worker process on each target. The first worker that fails, or gives a wrong "

@@ -16,7 +16,7 @@
 namespace tare::cli {
 namespace {
 
-constexpr std::string_view document_file = "out/run.json";
+constexpr std::string_view all_file = "out/run.json";
 
 struct AllFlags {
   bool quick = false;
@@ -132,11 +132,11 @@ void add_all(CLI::App& app, Context& context) {
   all->add_flag("--quick", flags->quick, "Few samples and small sizes: a first look, under 3 minutes");
   add_text(*all, "--node", flags->node,
            "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");
-  add_output_options(*all, flags->output, document_file);
+  add_output_options(*all, flags->output, all_file);
   all->footer("Example:\n  tare all --quick --markdown out/report.md");
   all->callback([flags, &context] {
     context.action = [flags, &context] {
-      std::filesystem::path path = document_path(flags->output, document_file);
+      std::filesystem::path path = document_path(flags->output, all_file);
       return AllBenches(*flags, std::move(path), context).run();
     };
   });

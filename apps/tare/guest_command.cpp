@@ -9,8 +9,6 @@
 namespace tare::cli {
 namespace {
 
-constexpr WholeRange pool_range{0, 256};
-
 /// The words after the flags: a flag first among them is one that this command does not have, unless it was
 /// set apart with --. A -- behind the first of them is the guest's.
 std::vector<std::string> guest_words(const CLI::App& run, const Context& context) {

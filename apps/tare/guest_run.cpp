@@ -35,7 +35,6 @@ constexpr const char* home = "/root";
 constexpr int exit_broken_pipe = 128 + SIGPIPE;
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr WholeRange memory_range{16, 65536};
-constexpr WholeRange pool_range{0, 256};
 constexpr double longest_timeout = 86'400;
 
 Error usage(const std::string& what, std::string hint = "see `tare guest run --help`") {

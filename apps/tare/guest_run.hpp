@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "base/flag.hpp"
 #include "cli.hpp"
 
 namespace tare::cli {
+
+/// --pool, here and of the driver.
+inline constexpr WholeRange pool_range{0, 256};
 
 /// The flags of `tare guest run` as typed.
 struct GuestRunFlags {

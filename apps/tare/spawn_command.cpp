@@ -11,7 +11,7 @@
 namespace tare::cli {
 namespace {
 
-constexpr std::string_view document_file = "out/run.json";
+constexpr std::string_view spawn_file = "out/run.json";
 
 }  // namespace
 
@@ -38,7 +38,7 @@ int run_spawn(const spawn::RawOptions& raw, const OutputOptions& output, Context
     with_defaults.default_targets = driver::default_targets({});
     request.options = spawn::resolve(with_defaults, environment);
   }
-  const std::filesystem::path path = document_path(output, document_file);
+  const std::filesystem::path path = document_path(output, spawn_file);
   request.save = [&](const report::Document& document) { report::save(document, path); };
 
   const Interrupt interrupt;
@@ -72,7 +72,7 @@ void add_spawn(CLI::App& app, Context& context) {
   spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, at most 8 processes at once");
   spawn->add_flag("--trace", raw.trace,
                   "Also trace the life of a process, in a separate arm, where a target can");
-  add_output_options(*spawn, flags->output, document_file);
+  add_output_options(*spawn, flags->output, spawn_file);
   add_text(*spawn, "--resume", flags->output.resume, "Go on with an interrupted run", "FILE");
   spawn->footer(
       "Environment: BENCH_ITERATIONS, BENCH_WARMUP, BENCH_PROCESS_LIFECYCLE_TRACE=1,\n"

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int last_capability = 63;
 
-bool write_file(const char* path, const std::string& text) {
+bool write_text(const char* path, const std::string& text) {
   const int file = ::open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
   const ssize_t n = ::write(file, text.data(), text.size());
@@ -29,11 +29,11 @@ bool write_file(const char* path, const std::string& text) {
 }
 
 std::string map_user(uid_t user, gid_t group) {
-  if (!write_file("/proc/self/setgroups", "deny") && errno != ENOENT) return failure("setgroups");
+  if (!write_text("/proc/self/setgroups", "deny") && errno != ENOENT) return failure("setgroups");
   const std::string user_text = std::to_string(user);
   const std::string group_text = std::to_string(group);
-  if (!write_file("/proc/self/uid_map", user_text + " " + user_text + " 1")) return failure("uid_map");
-  if (!write_file("/proc/self/gid_map", group_text + " " + group_text + " 1")) return failure("gid_map");
+  if (!write_text("/proc/self/uid_map", user_text + " " + user_text + " 1")) return failure("uid_map");
+  if (!write_text("/proc/self/gid_map", group_text + " " + group_text + " 1")) return failure("gid_map");
   return {};
 }
 

@@ -236,7 +236,7 @@ void atob(const Arguments& args) {
   if (encode(isolate, bytes, Encoding::latin1).ToLocal(&result)) args.GetReturnValue().Set(result);
 }
 
-constexpr Native natives[] = {
+constexpr Native buffer_natives[] = {
     {"asciiSlice", slice<Encoding::ascii>},
     {"base64Slice", slice<Encoding::base64>},
     {"base64urlSlice", slice<Encoding::base64url>},
@@ -274,6 +274,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding buffer_binding;
-const Binding buffer_binding{"buffer", natives};
+const Binding buffer_binding{"buffer", buffer_natives};
 
 }  // namespace tare::engine

@@ -62,7 +62,7 @@ void convert_domain(const Arguments& args) {
   args.GetReturnValue().Set(to_v8(isolate, take(convert(name.data(), name.size()))));
 }
 
-constexpr Native natives[] = {
+constexpr Native encoding_natives[] = {
     {"encodeInto", encode_into},
     {"encodeUtf8String", encode_utf8_string},
     {"decodeUTF8", decode_utf8},
@@ -73,6 +73,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding encoding_binding;
-const Binding encoding_binding{"encoding_binding", natives};
+const Binding encoding_binding{"encoding_binding", encoding_natives};
 
 }  // namespace tare::engine

@@ -24,7 +24,7 @@ void get_error_source_positions(const Arguments& args) {
   args.GetReturnValue().Set(v8::Object::New(isolate, v8::Null(isolate), names, values, 4));
 }
 
-constexpr Native natives[] = {
+constexpr Native errors_natives[] = {
     {"noSideEffectsToString", no_side_effects_to_string},
     {"getErrorSourcePositions", get_error_source_positions},
 };
@@ -32,6 +32,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding errors_binding;
-const Binding errors_binding{"errors", natives};
+const Binding errors_binding{"errors", errors_natives};
 
 }  // namespace tare::engine

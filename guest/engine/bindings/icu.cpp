@@ -140,7 +140,7 @@ void get_string_width(const Arguments& args) {
   args.GetReturnValue().Set(width);
 }
 
-constexpr Native natives[] = {
+constexpr Native icu_natives[] = {
     {"hasConverter", has_converter},
     {"decode", decode},
     {"icuErrName", icu_error_name},
@@ -150,6 +150,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding icu_binding;
-const Binding icu_binding{"icu", natives};
+const Binding icu_binding{"icu", icu_natives};
 
 }  // namespace tare::engine

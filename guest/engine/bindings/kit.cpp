@@ -68,7 +68,7 @@ void collect(const Arguments& args) {
   v8::V8::SetFlagsFromString("--no-stress-flush-code");
 }
 
-const Native natives[] = {
+const Native kit_natives[] = {
     {"collect", collect},
     {"compile", compile},
     {"natives", natives_of},
@@ -80,7 +80,7 @@ const Native natives[] = {
 
 }  // namespace
 
-const Binding kit_binding{"kit", natives};
+const Binding kit_binding{"kit", kit_natives};
 
 Local<v8::Object> make_kit(v8::Isolate* isolate, Local<v8::Context> context) {
   return make_members(isolate, context, kit_binding);

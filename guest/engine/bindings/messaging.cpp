@@ -173,7 +173,7 @@ void is_detachable(const Arguments& args) {
                             !args[0].As<v8::ArrayBuffer>()->WasDetached());
 }
 
-constexpr Native natives[] = {
+constexpr Native messaging_natives[] = {
     {"serialize", serialize},
     {"deserialize", deserialize},
     {"isDetachable", is_detachable},
@@ -182,6 +182,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding messaging_binding;
-const Binding messaging_binding{"messaging", natives};
+const Binding messaging_binding{"messaging", messaging_natives};
 
 }  // namespace tare::engine

@@ -32,11 +32,11 @@ void origin(const Arguments& args) {
   args.GetReturnValue().Set(v8::Array::New(isolate, result, 3));
 }
 
-constexpr Native natives[] = {{"now", now}, {"origin", origin}};
+constexpr Native performance_natives[] = {{"now", now}, {"origin", origin}};
 
 }  // namespace
 
 extern const Binding performance_binding;
-const Binding performance_binding{"performance", natives};
+const Binding performance_binding{"performance", performance_natives};
 
 }  // namespace tare::engine

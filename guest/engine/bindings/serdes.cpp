@@ -7,29 +7,29 @@ namespace tare::engine {
 namespace {
 
 /// Calls a method of the Serializer or Deserializer object; nothing when it threw or isn't there.
-v8::MaybeLocal<v8::Value> call(v8::Isolate* isolate, v8::Local<v8::Object> self, std::string_view name,
-                               std::span<v8::Local<v8::Value>> arguments) {
+v8::MaybeLocal<v8::Value> call_glue(v8::Isolate* isolate, v8::Local<v8::Object> self, std::string_view name,
+                                    std::span<v8::Local<v8::Value>> arguments) {
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
   v8::Local<v8::Value> method;
   if (!self->Get(context, key(isolate, name)).ToLocal(&method) || !method->IsFunction()) return {};
   return method.As<v8::Function>()->Call(context, self, static_cast<int>(arguments.size()), arguments.data());
 }
 
-class Writing final : public v8::ValueSerializer::Delegate {
+class SerializerDelegate final : public v8::ValueSerializer::Delegate {
  public:
-  Writing(v8::Isolate* isolate, v8::Local<v8::Object> self) : isolate_(isolate), self_(self) {}
+  SerializerDelegate(v8::Isolate* isolate, v8::Local<v8::Object> self) : isolate_(isolate), self_(self) {}
   void set_serializer(v8::ValueSerializer* serializer) { serializer_ = serializer; }
 
   void ThrowDataCloneError(v8::Local<v8::String> message) override {
     v8::Local<v8::Value> error;
     v8::Local<v8::Value> arguments[] = {message};
-    if (call(isolate_, self_, "makeError", arguments).ToLocal(&error)) isolate_->ThrowException(error);
+    if (call_glue(isolate_, self_, "makeError", arguments).ToLocal(&error)) isolate_->ThrowException(error);
   }
   /// The glue collects what the program writes for the object, and gives it as bytes.
   v8::Maybe<bool> WriteHostObject(v8::Isolate* isolate, v8::Local<v8::Object> object) override {
     v8::Local<v8::Value> written;
     v8::Local<v8::Value> arguments[] = {object};
-    if (!call(isolate, self_, "writeHost", arguments).ToLocal(&written)) return v8::Nothing<bool>();
+    if (!call_glue(isolate, self_, "writeHost", arguments).ToLocal(&written)) return v8::Nothing<bool>();
     const Bytes bytes(written);
     serializer_->WriteRawBytes(bytes.data(), bytes.size());
     return v8::Just(true);
@@ -38,7 +38,7 @@ class Writing final : public v8::ValueSerializer::Delegate {
                                                   v8::Local<v8::SharedArrayBuffer> buffer) override {
     v8::Local<v8::Value> id;
     v8::Local<v8::Value> arguments[] = {buffer};
-    if (!call(isolate, self_, "sharedId", arguments).ToLocal(&id)) return v8::Nothing<std::uint32_t>();
+    if (!call_glue(isolate, self_, "sharedId", arguments).ToLocal(&id)) return v8::Nothing<std::uint32_t>();
     return id->Uint32Value(isolate->GetCurrentContext());
   }
 
@@ -48,9 +48,9 @@ class Writing final : public v8::ValueSerializer::Delegate {
   v8::ValueSerializer* serializer_ = nullptr;
 };
 
-class Reading final : public v8::ValueDeserializer::Delegate {
+class DeserializerDelegate final : public v8::ValueDeserializer::Delegate {
  public:
-  Reading(v8::Local<v8::Object> self, const std::uint8_t* start) : self_(self), start_(start) {}
+  DeserializerDelegate(v8::Local<v8::Object> self, const std::uint8_t* start) : self_(self), start_(start) {}
   void set_deserializer(v8::ValueDeserializer* deserializer) { deserializer_ = deserializer; }
 
   std::size_t place() const {
@@ -66,7 +66,7 @@ class Reading final : public v8::ValueDeserializer::Delegate {
     const std::size_t before = place();
     v8::Local<v8::Value> result;
     v8::Local<v8::Value> arguments[] = {v8::Number::New(isolate, static_cast<double>(before))};
-    if (!call(isolate, self_, "readHost", arguments).ToLocal(&result) || !result->IsArray()) return {};
+    if (!call_glue(isolate, self_, "readHost", arguments).ToLocal(&result) || !result->IsArray()) return {};
     v8::Local<v8::Value> object;
     v8::Local<v8::Value> after;
     if (!result.As<v8::Object>()->Get(context, 0).ToLocal(&object) ||
@@ -84,7 +84,7 @@ class Reading final : public v8::ValueDeserializer::Delegate {
     const v8::Isolate::AllowJavascriptExecutionScope scope(isolate);
     v8::Local<v8::Value> buffer;
     v8::Local<v8::Value> arguments[] = {v8::Integer::NewFromUnsigned(isolate, id)};
-    if (!call(isolate, self_, "sharedOf", arguments).ToLocal(&buffer) || !buffer->IsSharedArrayBuffer())
+    if (!call_glue(isolate, self_, "sharedOf", arguments).ToLocal(&buffer) || !buffer->IsSharedArrayBuffer())
       return {};
     return buffer.As<v8::SharedArrayBuffer>();
   }
@@ -113,7 +113,7 @@ void announce(v8::Isolate* isolate, Serializer& serializer, v8::Local<v8::Value>
 /// writeValue(bytes so far, value, hooks, whether views are host objects, transferred): all the bytes.
 void write_value(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
-  Writing writing(isolate, args[2].As<v8::Object>());
+  SerializerDelegate writing(isolate, args[2].As<v8::Object>());
   v8::ValueSerializer serializer(isolate, &writing);
   writing.set_serializer(&serializer);
   serializer.SetTreatArrayBufferViewsAsHostObjects(args[3]->IsTrue());
@@ -139,7 +139,7 @@ void read_value(const Arguments& args) {
   const std::int64_t place = args[1]->IntegerValue(context).FromMaybe(0);
   if (place < 0 || static_cast<std::size_t>(place) > bytes.size()) return;
   const auto* start = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  Reading reading(args[3].As<v8::Object>(), start);
+  DeserializerDelegate reading(args[3].As<v8::Object>(), start);
   v8::ValueDeserializer deserializer(isolate, start, bytes.size(), &reading);
   reading.set_deserializer(&deserializer);
   // The version of the format is known to V8 only by the header.
@@ -154,11 +154,11 @@ void read_value(const Arguments& args) {
   args.GetReturnValue().Set(v8::Array::New(isolate, result, 2));
 }
 
-constexpr Native natives[] = {{"writeValue", write_value}, {"readValue", read_value}};
+constexpr Native serdes_natives[] = {{"writeValue", write_value}, {"readValue", read_value}};
 
 }  // namespace
 
 extern const Binding serdes_binding;
-const Binding serdes_binding{"serdes", natives};
+const Binding serdes_binding{"serdes", serdes_natives};
 
 }  // namespace tare::engine

@@ -147,11 +147,11 @@ void flush(const Arguments& args) {
   state.forget();
 }
 
-constexpr Native natives[] = {{"decode", decode_bytes}, {"flush", flush}};
+constexpr Native string_decoder_natives[] = {{"decode", decode_bytes}, {"flush", flush}};
 
 }  // namespace
 
 extern const Binding string_decoder_binding;
-const Binding string_decoder_binding{"string_decoder", natives};
+const Binding string_decoder_binding{"string_decoder", string_decoder_natives};
 
 }  // namespace tare::engine

@@ -200,7 +200,7 @@ std::int64_t handle_type(Guest& guest, const Arguments& args) {
   }
 }
 
-const Native natives[] = {
+const Native sys_io_natives[] = {
     {"open", number_call<open_path>},
     {"close", number_call<close_fd>},
     {"read", number_call<read_fd<Blocking::yes>>},
@@ -220,7 +220,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> io_natives() {
-  return natives;
+  return sys_io_natives;
 }
 
 }  // namespace tare::engine::sys

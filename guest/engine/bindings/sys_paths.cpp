@@ -166,7 +166,7 @@ std::int64_t starts_like_wasm(Guest& guest, const Arguments& args) {
   return count.ok() && *count == sizeof magic && std::ranges::equal(head, magic) ? 1 : 0;
 }
 
-const Native natives[] = {
+const Native sys_paths_natives[] = {
     {"access", number_call<access>},
     {"mkdir", number_call<make_directory>},
     {"rmdir", number_call<remove_directory>},
@@ -189,7 +189,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> path_natives() {
-  return natives;
+  return sys_paths_natives;
 }
 
 }  // namespace tare::engine::sys

@@ -166,7 +166,7 @@ std::int64_t abort(Guest& guest, const Arguments&) {
   return code(guest.process().signal(SIGABRT));
 }
 
-const Native natives[] = {
+const Native sys_process_natives[] = {
     {"spawn", number_call<spawn>},
     {"kill", number_call<kill>},
     {"handleSignal", number_call<handle_signal>},
@@ -183,7 +183,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> process_natives() {
-  return natives;
+  return sys_process_natives;
 }
 
 }  // namespace tare::engine::sys

@@ -259,12 +259,12 @@ void spawn_sync(Guest& guest, const Arguments& args) {
   args.GetReturnValue().Set(v8::Array::New(isolate, result, std::size(result)));
 }
 
-const Native natives[] = {{"spawnSync", any_call<spawn_sync>}};
+const Native sys_spawn_sync_natives[] = {{"spawnSync", any_call<spawn_sync>}};
 
 }  // namespace
 
 std::span<const Native> spawn_sync_natives() {
-  return natives;
+  return sys_spawn_sync_natives;
 }
 
 }  // namespace tare::engine::sys

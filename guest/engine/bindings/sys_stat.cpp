@@ -147,7 +147,7 @@ std::int64_t change_times_fd(Guest& guest, const Arguments& args) {
   return open.ok() ? code((*open)->change_times(times(args))) : -open.error();
 }
 
-const Native natives[] = {
+const Native sys_stat_natives[] = {
     {"stat", number_call<stat_path>},
     {"lstat", number_call<lstat_path>},
     {"fstat", number_call<fstat_fd>},
@@ -165,7 +165,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> stat_natives() {
-  return natives;
+  return sys_stat_natives;
 }
 
 }  // namespace tare::engine::sys

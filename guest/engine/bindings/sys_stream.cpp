@@ -81,7 +81,7 @@ void receive(Guest& guest, const Arguments& args) {
     args.GetReturnValue().Set(buffer);
 }
 
-const Native natives[] = {
+const Native sys_stream_natives[] = {
     {"watch", number_call<watch>},
     {"unwatch", number_call<unwatch>},
     {"setCounted", number_call<set_counted>},
@@ -94,7 +94,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> stream_natives() {
-  return natives;
+  return sys_stream_natives;
 }
 
 }  // namespace tare::engine::sys

@@ -108,7 +108,7 @@ void memory_limit(Guest&, const Arguments& args) {
   args.GetReturnValue().Set(static_cast<double>(heap.heap_size_limit()));
 }
 
-const Native natives[] = {
+const Native sys_usage_natives[] = {
     {"hrtime", hrtime},
     {"hrtimeBigInt", hrtime_big},
     {"memoryUsage", number_call<memory_usage>},
@@ -122,7 +122,7 @@ const Native natives[] = {
 }  // namespace
 
 std::span<const Native> usage_natives() {
-  return natives;
+  return sys_usage_natives;
 }
 
 }  // namespace tare::engine::sys

@@ -19,7 +19,7 @@ void is_boxed_primitive(const Arguments& args) {
                             value->IsBigIntObject() || value->IsSymbolObject());
 }
 
-constexpr Native natives[] = {
+constexpr Native types_natives[] = {
     {"isArgumentsObject", test<&v8::Value::IsArgumentsObject>},
     {"isArrayBuffer", test<&v8::Value::IsArrayBuffer>},
     {"isAsyncFunction", test<&v8::Value::IsAsyncFunction>},
@@ -51,6 +51,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding types_binding;
-const Binding types_binding{"types", natives};
+const Binding types_binding{"types", types_natives};
 
 }  // namespace tare::engine

@@ -147,7 +147,7 @@ void convert_domain(const Arguments& args) {
   args.GetReturnValue().Set(to_v8(isolate, take(convert(host.data(), host.size()))));
 }
 
-constexpr Native natives[] = {
+constexpr Native url_natives[] = {
     {"parse", parse},
     {"canParse", can_parse},
     {"update", update},
@@ -161,6 +161,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding url_binding;
-const Binding url_binding{"url", natives};
+const Binding url_binding{"url", url_natives};
 
 }  // namespace tare::engine

@@ -171,7 +171,7 @@ void sleep(const Arguments& args) {
     static_cast<void>(wait.block_until(wait.ticket(), deadline));
 }
 
-constexpr Native natives[] = {
+constexpr Native util_natives[] = {
     {"getPromiseDetails", get_promise_details},
     {"getProxyDetails", get_proxy_details},
     {"previewEntries", preview_entries},
@@ -191,6 +191,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding util_binding;
-const Binding util_binding{"util", natives};
+const Binding util_binding{"util", util_natives};
 
 }  // namespace tare::engine

@@ -51,7 +51,7 @@ void cached_data_version_tag(const Arguments& args) {
   args.GetReturnValue().Set(v8::ScriptCompiler::CachedDataVersionTag());
 }
 
-constexpr Native natives[] = {
+constexpr Native v8_natives[] = {
     {"heap", heap},
     {"code", code},
     {"space", space},
@@ -62,6 +62,6 @@ constexpr Native natives[] = {
 }  // namespace
 
 extern const Binding v8_binding;
-const Binding v8_binding{"v8", natives};
+const Binding v8_binding{"v8", v8_natives};
 
 }  // namespace tare::engine

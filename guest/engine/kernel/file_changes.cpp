@@ -13,7 +13,6 @@
 namespace tare::kernel {
 namespace {
 
-constexpr std::size_t kMaxPath = 4095;
 constexpr std::uint32_t kMaxHardLinks = 65'000;
 
 /// Whether a name can be made there: for everything but a directory no slash may follow.

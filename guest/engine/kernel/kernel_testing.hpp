@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -45,6 +46,13 @@ inline std::string read_all(Description& from) {
     all.append(part, 0, *count);
   }
 }
+
+/// Counts how often it is woken.
+class Count final : public Waker {
+ public:
+  void wake() override { ++times; }
+  std::atomic<int> times{0};
+};
 
 /// Runs each process on a thread of its own: the shell as such, "node" by what a test says node's first
 /// argument does. Joins its threads at the end.

@@ -6,7 +6,6 @@ namespace tare::kernel {
 namespace {
 
 constexpr std::size_t kMaxName = 255;
-constexpr std::size_t kMaxPath = 4095;
 constexpr int kMaxLinks = 40;
 
 class Walker {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "engine/kernel/result.hpp"
 
 namespace tare::kernel {
+
+/// Longer paths are refused with ENAMETOOLONG.
+inline constexpr std::size_t kMaxPath = 4095;
 
 enum class Follow {
   yes,     ///< also a link that the path ends in

@@ -13,15 +13,10 @@ namespace tare::kernel {
 namespace {
 
 using testing::bytes;
+using testing::Count;
 using testing::read_all;
 using testing::read_some;
 using Direction = Description::Direction;
-
-class Count final : public Waker {
- public:
-  void wake() override { ++times; }
-  std::atomic<int> times{0};
-};
 
 TEST(Pipe, gives_bytes_in_the_order_they_came) {
   const auto ends = make_pipe(nullptr);

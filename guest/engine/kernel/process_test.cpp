@@ -14,18 +14,13 @@ namespace tare::kernel {
 namespace {
 
 using testing::command;
+using testing::Count;
 using testing::Idle;
 using testing::read_all;
 using testing::soon;
 using testing::stream;
 using testing::Threads;
 using Block = ProcessTable::Block;
-
-class Count final : public Waker {
- public:
-  void wake() override { ++times; }
-  std::atomic<int> times{0};
-};
 
 /// Processes whose threads the test plays.
 class Processes : public ::testing::Test {

@@ -26,10 +26,10 @@ void parse(const Arguments& args) {
   args.GetReturnValue().Set(v8::Array::New(isolate, both, 2));
 }
 
-const Native natives[] = {{"parse", parse}};
+const Native cjs_lexer_natives[] = {{"parse", parse}};
 
 }  // namespace
 
-extern const Binding cjs_lexer_binding{"cjs_lexer", natives};
+extern const Binding cjs_lexer_binding{"cjs_lexer", cjs_lexer_natives};
 
 }  // namespace tare::engine

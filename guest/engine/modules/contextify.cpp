@@ -221,7 +221,7 @@ void no(const Arguments& args) {
   args.GetReturnValue().Set(false);
 }
 
-const Native natives[] = {
+const Native contextify_natives[] = {
     {"setup", setup},
     {"compileFunctionForCJSLoader", compile_for_cjs},
     {"containsModuleSyntax", contains_module_syntax},
@@ -232,7 +232,7 @@ const Native natives[] = {
     {"watchdogHasPendingSigint", no},
 };
 
-void extend(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {
+void extend_contextify(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {
   ensure_module_state(context);
   add_contextify_script(isolate, context, binding);
 }
@@ -248,6 +248,6 @@ const std::vector<std::intptr_t> references = make_references();
 
 }  // namespace
 
-extern const Binding contextify_binding{"contextify", natives, extend, references};
+extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify, references};
 
 }  // namespace tare::engine

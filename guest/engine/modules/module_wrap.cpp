@@ -234,7 +234,7 @@ const Native methods[] = {
     {"getError", get_error},
 };
 
-const Native natives[] = {
+const Native module_wrap_natives[] = {
     {"setImportModuleDynamicallyCallback", set_import_callback},
     {"setInitializeImportMetaObjectCallback", set_meta_callback},
     {"createRequiredModuleFacade", create_required_module_facade},
@@ -242,7 +242,7 @@ const Native natives[] = {
     {"unsettledAwait", unsettled_await},
 };
 
-void extend(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {
+void extend_module_wrap(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {
   ensure_module_state(context);
   const Local<v8::FunctionTemplate> made = v8::FunctionTemplate::New(isolate, construct);
   made->SetClassName(key(isolate, "ModuleWrap"));
@@ -272,6 +272,6 @@ const std::vector<std::intptr_t> references = make_references();
 
 }  // namespace
 
-extern const Binding module_wrap_binding{"module_wrap", natives, extend, references};
+extern const Binding module_wrap_binding{"module_wrap", module_wrap_natives, extend_module_wrap, references};
 
 }  // namespace tare::engine

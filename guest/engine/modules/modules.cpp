@@ -218,7 +218,7 @@ void enable_compile_cache(const Arguments& args) {
 
 void nothing(const Arguments&) {}
 
-const Native natives[] = {
+const Native modules_natives[] = {
     {"readPackageJSON", read_package_json},
     {"getNearestParentPackageJSON", nearest_package_json},
     {"getNearestParentPackageJSONType", nearest_package_json_type},
@@ -232,12 +232,12 @@ const Native natives[] = {
     {"saveCompileCacheEntry", nothing},
 };
 
-void extend(v8::Isolate*, Local<v8::Context> context, Local<v8::Object>) {
+void extend_modules(v8::Isolate*, Local<v8::Context> context, Local<v8::Object>) {
   ensure_module_state(context);
 }
 
 }  // namespace
 
-extern const Binding modules_binding{"modules", natives, extend};
+extern const Binding modules_binding{"modules", modules_natives, extend_modules};
 
 }  // namespace tare::engine

@@ -27,7 +27,7 @@ int integer(Local<v8::Context> context, Local<Value> value) {
 
 /// new ContextifyScript(code, filename, lineOffset, columnOffset, cachedData, produceCachedData,
 /// parsingContext, hostDefinedOptionId)
-void construct(const Arguments& args) {
+void construct_script(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   const Local<v8::Context> context = isolate->GetCurrentContext();
   if (!args.IsConstructCall() || !args[0]->IsString() || !args[1]->IsString()) {
@@ -73,7 +73,7 @@ void construct(const Arguments& args) {
   set(isolate, self, "sourceMapURL", script->GetSourceMappingURL());
 }
 
-void create_cached_data(const Arguments& args) {
+void create_script_cached_data(const Arguments& args) {
   const auto script = args.This()->GetInternalField(script_field).As<v8::UnboundScript>();
   const std::unique_ptr<ScriptCompiler::CachedData> made(ScriptCompiler::CreateCodeCache(script));
   Local<Value> buffer;
@@ -116,7 +116,7 @@ void run_in_context(const Arguments& args) {
 }  // namespace
 
 void add_contextify_script(v8::Isolate* isolate, Local<v8::Context> context, Local<v8::Object> binding) {
-  const Local<v8::FunctionTemplate> made = v8::FunctionTemplate::New(isolate, construct);
+  const Local<v8::FunctionTemplate> made = v8::FunctionTemplate::New(isolate, construct_script);
   made->SetClassName(key(isolate, "ContextifyScript"));
   made->InstanceTemplate()->SetInternalFieldCount(field_count);
   const Local<v8::Signature> signature = v8::Signature::New(isolate, made);
@@ -126,15 +126,15 @@ void add_contextify_script(v8::Isolate* isolate, Local<v8::Context> context, Loc
     function->SetClassName(key(isolate, name));
     made->PrototypeTemplate()->Set(isolate, std::string(name).c_str(), function);
   };
-  method("createCachedData", create_cached_data);
+  method("createCachedData", create_script_cached_data);
   method("runInContext", run_in_context);
   set(isolate, binding, "ContextifyScript", made->GetFunction(context).ToLocalChecked());
 }
 
 std::span<const std::intptr_t> contextify_script_references() {
   static const std::intptr_t all[] = {
-      reinterpret_cast<std::intptr_t>(construct),
-      reinterpret_cast<std::intptr_t>(create_cached_data),
+      reinterpret_cast<std::intptr_t>(construct_script),
+      reinterpret_cast<std::intptr_t>(create_script_cached_data),
       reinterpret_cast<std::intptr_t>(run_in_context),
   };
   return all;

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-constexpr const char* python = "/usr/bin/python3";
+constexpr const char* interpreter = "/usr/bin/python3";
 
 /// Starts tests/drivers/faulty_driver.py, and checks at the end that nothing of it is left.
 class DriverTest : public testing::Test {
@@ -36,7 +36,7 @@ class DriverTest : public testing::Test {
 
   DriverCommand command(const std::string& mode) const {
     return {"faulty",
-            {python, TARE_GOLDEN_DIR "/../drivers/faulty_driver.py", mode},
+            {interpreter, TARE_GOLDEN_DIR "/../drivers/faulty_driver.py", mode},
             {{"TARE_PID_FILE", pid_file()}},
             std::nullopt};
   }

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "lab/driver/judge_agents.hpp"
+#include "lab/driver/judge_words.hpp"
 #include "lab/driver/workload.hpp"
 
 namespace tare::driver {
@@ -15,10 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t sigkill = 9;
 constexpr std::int64_t shell_sigkill = 128 + sigkill;  // how a shell reports it
-
-std::string number(const std::optional<std::int64_t>& value) {
-  return value ? std::to_string(*value) : "not reported";
-}
 
 std::string ending(const Sample& sample) {
   const auto code = sample.counter("exitCode");
@@ -65,11 +62,6 @@ Judgement output_exact(const Sample& sample, std::string_view expected, std::str
     judgement.actual += fmt::format(", the first wrong one at {}", left - actual.begin());
   }
   return judgement;
-}
-
-std::string member(const json::Object& params, std::string_view name) {
-  const json::Value* value = params.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 std::string repeated(const std::string& tag, std::int64_t bytes) {

@@ -7,20 +7,12 @@
 
 #include "base/text.hpp"
 #include "lab/driver/judge_crash.hpp"
+#include "lab/driver/judge_words.hpp"
 
 namespace tare::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string number(const std::optional<std::int64_t>& value) {
-  return value ? std::to_string(*value) : "not reported";
-}
-
-std::string member(const json::Object& params, std::string_view name) {
-  const json::Value* value = params.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 /// Judges the counters of one sample, each by its own name.
 class Counters {

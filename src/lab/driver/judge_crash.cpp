@@ -8,14 +8,10 @@
 
 #include "base/text.hpp"
 #include "lab/driver/agents.hpp"
+#include "lab/driver/judge_words.hpp"
 
 namespace tare::driver {
 namespace {
-
-std::string member(const json::Object& params, std::string_view name) {
-  const json::Value* value = params.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 /// A condition that holds for each of many things, with the first for which it does not.
 class Each {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lab/gate/gate_for_tests.hpp"
 #include "lab/verdict/samples.hpp"
 
 namespace tare::gate {
@@ -33,13 +34,6 @@ Document run(double median = 100, std::uint64_t seed = 1, std::uint32_t processe
       {row("a", "node", median, seed, processes), row("b", "node", 2 * median, seed + 50, processes)});
 }
 
-GateDocument gate(const std::string& budgets, const Document& now, const Document* base = nullptr,
-                  const GateOptions& options = {}) {
-  std::optional<Source> baseline;
-  if (base != nullptr) baseline = Source{"base.json", {}, base};
-  return evaluate(parse_budgets(budgets, "tare.toml"), {"run.json", {}, &now}, baseline, options);
-}
-
 /// The results of the budgets as written, without the one that every gate has.
 std::vector<BudgetResult> results(const std::string& fields, const Document& now,
                                   const Document* base = nullptr, const GateOptions& options = {}) {
@@ -53,16 +47,6 @@ BudgetResult only(const std::string& fields, const Document& now, const Document
   const auto all = results("row = 'a'\n" + fields, now, base, options);
   EXPECT_EQ(all.size(), 1U);
   return all.at(0);
-}
-
-std::string why(const BudgetResult& result) {
-  return result.reason.value_or("(no reason)");
-}
-
-void expect(Verdict verdict, const std::string& reason, const BudgetResult& result) {
-  EXPECT_EQ(result.verdict, verdict) << why(result);
-  EXPECT_TRUE(verdict == Verdict::pass || result.reason);
-  EXPECT_THAT(result.reason.value_or(""), HasSubstr(reason));
 }
 
 constexpr const char* to_baseline = "versus = 'baseline'\nmax_increase = '5 %'";

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/gate/gate.hpp"
+#include "lab/gate/gate_for_tests.hpp"
 #include "lab/verdict/samples.hpp"
 
 /// Budgets relative to a baseline, or to another target of the run.
@@ -24,25 +24,13 @@ report::Row row(const std::string& target, double median, std::uint64_t seed, st
   return made;
 }
 
-Document run(double median, std::uint64_t seed, std::uint32_t processes = 10) {
+Document one_row(double median, std::uint64_t seed, std::uint32_t processes = 10) {
   return made_document({row("node", median, seed, processes)});
-}
-
-GateDocument gate(const std::string& budgets, const Document& now, const Document* base,
-                  const GateOptions& options = {}) {
-  std::optional<Source> baseline;
-  if (base != nullptr) baseline = Source{"base.json", {}, base};
-  return evaluate(parse_budgets(budgets, "tare.toml"), {"run.json", {}, &now}, baseline, options);
 }
 
 BudgetResult against(const Document& base, const Document& now, const std::string& limit,
                      const GateOptions& options = {}) {
   return gate("[[budget]]\nversus = 'baseline'\n" + limit, now, &base, options).budgets.at(1);
-}
-
-void expect(Verdict verdict, const std::string& reason, const BudgetResult& result) {
-  EXPECT_EQ(result.verdict, verdict) << result.reason.value_or("(no reason)");
-  EXPECT_THAT(result.reason.value_or(""), HasSubstr(reason));
 }
 
 /// This machine's lanes, as a calibration found them: `spread` between equal ones.
@@ -64,49 +52,49 @@ GateOptions calibrated(double spread) {
 }
 
 TEST(RelativeBudget, finds_a_change_past_the_limit_and_says_how_large_it_is) {
-  const BudgetResult slower = against(run(100, 1), run(120, 2), "max_increase = '5 %'");
+  const BudgetResult slower = against(one_row(100, 1), one_row(120, 2), "max_increase = '5 %'");
   expect(Verdict::fail, "the whole interval is past the limit", slower);
   EXPECT_THAT(*slower.reason, testing::MatchesRegex("\\+[0-9.]+ % \\(p50 of all samples: [0-9.]+ ms, then "
                                                     "[0-9.]+ ms\\); the whole interval is past the limit"));
   EXPECT_NEAR(*slower.measured, 1.2, 0.02);
   EXPECT_LE(*slower.p_adjusted, 0.05);
-  expect(Verdict::pass, "", against(run(100, 1), run(120, 2), "max_increase = '30 %'"));
-  expect(Verdict::pass, "", against(run(100, 1), run(100, 2), "max_increase = '5 %'"));
-  expect(Verdict::pass, "", against(run(100, 1), run(50, 2), "max_ratio = 0.6"));
-  expect(Verdict::fail, "", against(run(100, 1), run(50, 2), "max_ratio = 0.4"));
-  expect(Verdict::fail, "−", against(run(100, 1), run(50, 2), "max_decrease = '30 %'"));
-  expect(Verdict::pass, "", against(run(100, 1), run(50, 2), "min_ratio = 0.4"));
+  expect(Verdict::pass, "", against(one_row(100, 1), one_row(120, 2), "max_increase = '30 %'"));
+  expect(Verdict::pass, "", against(one_row(100, 1), one_row(100, 2), "max_increase = '5 %'"));
+  expect(Verdict::pass, "", against(one_row(100, 1), one_row(50, 2), "max_ratio = 0.6"));
+  expect(Verdict::fail, "", against(one_row(100, 1), one_row(50, 2), "max_ratio = 0.4"));
+  expect(Verdict::fail, "−", against(one_row(100, 1), one_row(50, 2), "max_decrease = '30 %'"));
+  expect(Verdict::pass, "", against(one_row(100, 1), one_row(50, 2), "min_ratio = 0.4"));
 }
 
 TEST(RelativeBudget, a_change_at_the_limit_is_inconclusive) {
   expect(Verdict::inconclusive, "the limit lies within the interval",
-         against(run(100, 1), run(105, 2), "max_increase = '5 %'"));
+         against(one_row(100, 1), one_row(105, 2), "max_increase = '5 %'"));
 }
 
 TEST(RelativeBudget, too_few_processes_are_inconclusive_with_the_change_shown) {
-  const BudgetResult result = against(run(100, 1, 2), run(200, 2, 2), "max_increase = '5 %'");
+  const BudgetResult result = against(one_row(100, 1, 2), one_row(200, 2, 2), "max_increase = '5 %'");
   expect(Verdict::inconclusive, "needs 4 processes a side", result);
   EXPECT_NEAR(*result.measured, 2, 0.1);
   EXPECT_FALSE(result.interval);
 }
 
 TEST(RelativeBudget, one_tighter_than_the_machine_can_see_is_inconclusive) {
-  const Document base = run(100, 1);
+  const Document base = one_row(100, 1);
   const BudgetResult same = against(base, base, "max_increase = '1 %'", calibrated(0.1));
   expect(Verdict::inconclusive, "by which equal lanes differ here", same);
   EXPECT_GT(*same.minimum_detectable, 0.01);
   expect(Verdict::inconclusive, "past the limit, but that is tighter",
-         against(base, run(103, 2), "max_increase = '1 %'", calibrated(0.1)));
-  expect(Verdict::fail, "", against(base, run(150, 2), "max_increase = '1 %'", calibrated(0.1)));
+         against(base, one_row(103, 2), "max_increase = '1 %'", calibrated(0.1)));
+  expect(Verdict::fail, "", against(base, one_row(150, 2), "max_increase = '1 %'", calibrated(0.1)));
   // Faster by more than equal lanes ever are: surely no increase.
-  expect(Verdict::pass, "", against(base, run(50, 2), "max_increase = '1 %'", calibrated(0.1)));
+  expect(Verdict::pass, "", against(base, one_row(50, 2), "max_increase = '1 %'", calibrated(0.1)));
   expect(Verdict::pass, "", against(base, base, "max_increase = '30 %'", calibrated(0.1)));
 }
 
 TEST(RelativeBudget, without_a_calibration_a_note_says_what_one_would_tell) {
-  const Document base = run(100, 1);
+  const Document base = one_row(100, 1);
   const std::string budgets = "[[budget]]\nversus = 'baseline'\nmax_increase = '5 %'";
-  Document now = run(100, 2);
+  Document now = one_row(100, 2);
   now.started_at = "2026-02-01T12:00:00Z";
   EXPECT_THAT(gate(budgets, now, &base).notes, testing::ElementsAre(HasSubstr("`tare calibrate`")));
   EXPECT_THAT(gate(budgets, now, &base, calibrated(0.01)).notes, testing::IsEmpty());
@@ -116,14 +104,14 @@ TEST(RelativeBudget, without_a_calibration_a_note_says_what_one_would_tell) {
 }
 
 TEST(RelativeBudget, a_run_against_itself_is_noted) {
-  const Document base = run(100, 1);
+  const Document base = one_row(100, 1);
   EXPECT_THAT(gate("[[budget]]\nversus = 'baseline'\nmax_increase = '5 %'", base, &base).notes,
               testing::Contains(HasSubstr("one and the same run")));
 }
 
 TEST(RelativeBudget, another_machine_is_inconclusive_unless_it_is_meant) {
-  const Document base = run(100, 1);
-  Document now = run(200, 2);
+  const Document base = one_row(100, 1);
+  Document now = one_row(200, 2);
   now.host.cpu = "Another CPU";
   expect(Verdict::inconclusive, "of different machines", against(base, now, "max_increase = '5 %'"));
   GateOptions across;
@@ -132,8 +120,8 @@ TEST(RelativeBudget, another_machine_is_inconclusive_unless_it_is_meant) {
 }
 
 TEST(RelativeBudget, units_are_brought_together_or_refused) {
-  const Document base = run(100, 1);
-  Document seconds = run(0.1, 2);
+  const Document base = one_row(100, 1);
+  Document seconds = one_row(0.1, 2);
   seconds.rows[0].metrics.at("total").unit = "s";
   expect(Verdict::pass, "", against(base, seconds, "max_increase = '5 %'"));
   seconds.rows[0].metrics.at("total").unit = "MB";
@@ -149,15 +137,15 @@ Document busy(Document document) {
 }
 
 TEST(RelativeBudget, what_sharing_the_processors_explains_is_inconclusive) {
-  const Document base = run(100, 1);
-  const BudgetResult shared = against(base, busy(run(130, 2)), "max_increase = '5 %'");
+  const Document base = one_row(100, 1);
+  const BudgetResult shared = against(base, busy(one_row(130, 2)), "max_increase = '5 %'");
   expect(Verdict::inconclusive, "50.0 % that sharing the processors with other work explains", shared);
   EXPECT_EQ(shared.minimum_detectable, 0.5);
-  expect(Verdict::fail, "", against(base, run(130, 2), "max_increase = '5 %'"));
-  expect(Verdict::fail, "", against(base, busy(run(190, 2)), "max_increase = '5 %'"));
-  expect(Verdict::pass, "", against(base, busy(run(100, 2)), "max_increase = '60 %'"));
+  expect(Verdict::fail, "", against(base, one_row(130, 2), "max_increase = '5 %'"));
+  expect(Verdict::fail, "", against(base, busy(one_row(190, 2)), "max_increase = '5 %'"));
+  expect(Verdict::pass, "", against(base, busy(one_row(100, 2)), "max_increase = '60 %'"));
   // The larger of the two counts, whichever it is.
-  const BudgetResult apart = against(base, busy(run(130, 2)), "max_increase = '5 %'", calibrated(0.9));
+  const BudgetResult apart = against(base, busy(one_row(130, 2)), "max_increase = '5 %'", calibrated(0.9));
   expect(Verdict::inconclusive, "by which equal lanes differ here", apart);
   EXPECT_GT(apart.minimum_detectable.value(), 0.5);
 }
@@ -201,7 +189,7 @@ TEST(RelativeBudget, what_holm_takes_away_says_how_many_processes_bring_it_back)
 
 TEST(RelativeBudget, a_limit_within_the_interval_needs_more_of_what_was_compared) {
   expect(Verdict::inconclusive, "more processes (--processes) narrow it",
-         against(run(100, 1), run(105, 2), "max_increase = '5 %'"));
+         against(one_row(100, 1), one_row(105, 2), "max_increase = '5 %'"));
   const auto versus_node = [&](std::uint32_t processes) {
     const Document now = made_document({row("node", 100, 1, processes), row("bun", 130, 2, processes)});
     return gate("[[budget]]\nversus = 'node'\nmax_ratio = 1.3", now, nullptr).budgets.at(1);
@@ -211,7 +199,7 @@ TEST(RelativeBudget, a_limit_within_the_interval_needs_more_of_what_was_compared
 }
 
 Document constant(double value) {
-  Document document = run(100, 1);
+  Document document = one_row(100, 1);
   report::Metric& metric = document.rows[0].metrics.at("total");
   for (auto& sample : metric.samples) sample = value;
   summarise(metric);
@@ -233,8 +221,8 @@ TEST(RelativeBudget, constant_samples_are_legal) {
 
 /// p values are corrected for all relative budgets of the gate, so the same change convinces less among many.
 TEST(RelativeBudget, many_budgets_are_one_family) {
-  Document base = run(100, 1);
-  Document now = run(120, 2);
+  Document base = one_row(100, 1);
+  Document now = one_row(120, 2);
   const auto p_of_first = [&] {
     return gate("[[budget]]\nversus = 'baseline'\nmax_increase = '5 %'", now, &base).budgets.at(1);
   };

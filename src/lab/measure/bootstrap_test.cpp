@@ -8,19 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "lab/measure/random.hpp"
+#include "lab/measure/noise_for_tests.hpp"
 
 namespace tare::measure {
 namespace {
 
 using testing::Contains;
-
-std::vector<double> noise(std::size_t n, std::uint64_t seed, double scale = 1) {
-  Random random(seed);
-  std::vector<double> samples(n);
-  for (double& sample : samples) sample = scale * (1 + random.uniform());
-  return samples;
-}
 
 TEST(QuantileRatio, the_point_is_the_ratio_of_the_quantiles) {
   std::vector<double> a(100), b(100);

@@ -4,17 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/measure/random.hpp"
+#include "lab/measure/noise_for_tests.hpp"
 
 namespace tare::measure {
 namespace {
-
-std::vector<double> noise(std::size_t n, std::uint64_t seed, double scale = 1) {
-  Random random(seed);
-  std::vector<double> samples(n);
-  for (double& sample : samples) sample = scale * (1 + random.uniform());
-  return samples;
-}
 
 TEST(Permutation, agrees_with_enumerating_every_relabelling) {
   // Medians 2 and 5 differ by 3. Of the 20 ways to choose three of six, four have medians as far apart:

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-std::vector<double> noise(std::size_t n, std::uint64_t seed) {
+std::vector<double> long_tail(std::size_t n, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> samples(n);
   for (double& sample : samples) sample = 10 + 1 / (0.01 + random.uniform());  // a long right tail
@@ -48,7 +48,7 @@ void expect_same_outliers(const std::optional<Outliers>& actual, const std::opti
 }
 
 TEST(Summary, has_every_figure_of_a_thousand_samples) {
-  auto samples = noise(1000, 1);
+  auto samples = long_tail(1000, 1);
   const Summary summary = summarise(samples);
   std::ranges::sort(samples);
   EXPECT_EQ(summary.count, 1000u);
@@ -73,7 +73,7 @@ TEST(Summary, has_every_figure_of_a_thousand_samples) {
 
 TEST(Summary, selecting_ranks_finds_what_sorting_finds) {
   for (const std::size_t n : {1, 2, 5, 255, 256, 257, 1000, 5000}) {
-    auto samples = noise(n, n);
+    auto samples = long_tail(n, n);
     for (std::size_t i = 0; i < n; i += 3) samples[i] = std::floor(samples[i]);  // ties
     const Summary summary = summarise(samples);
     std::ranges::sort(samples);
@@ -85,7 +85,7 @@ TEST(Summary, selecting_ranks_finds_what_sorting_finds) {
 }
 
 TEST(Summary, does_not_depend_on_the_order_of_samples_but_for_their_dependence) {
-  auto samples = noise(400, 2);
+  auto samples = long_tail(400, 2);
   const Summary before = summarise(samples);
   Random(3).shuffle(std::span(samples));
   const Summary after = summarise(samples);
@@ -95,7 +95,7 @@ TEST(Summary, does_not_depend_on_the_order_of_samples_but_for_their_dependence) 
 }
 
 TEST(Summary, scales_with_the_unit) {
-  auto samples = noise(400, 4);
+  auto samples = long_tail(400, 4);
   const Summary seconds = summarise(samples);
   for (double& sample : samples) sample *= 1024;
   const Summary scaled = summarise(samples);
@@ -112,7 +112,7 @@ TEST(Summary, scales_with_the_unit) {
 
 TEST(Summary, percentiles_never_cross_nor_leave_the_extremes_at_any_n) {
   for (std::size_t n = 1; n <= 450; ++n) {
-    const Summary s = summarise(noise(n, n));
+    const Summary s = summarise(long_tail(n, n));
     double previous = *s.min;
     for (const auto& point : {s.p50, s.p90, s.p95, s.p99, s.max}) {
       if (!point) continue;
@@ -143,13 +143,13 @@ TEST(Summary, nothing_is_trimmed_before_the_percentiles) {
 }
 
 TEST(Summary, says_which_figures_so_few_samples_do_not_carry) {
-  EXPECT_THAT(summarise(noise(5, 1)).notes,
+  EXPECT_THAT(summarise(long_tail(5, 1)).notes,
               ElementsAre("p50 interval n/a (n<6)", "p90 n/a (n<10)", "p95 n/a (n<20)", "p99 n/a (n<100)"));
-  const Summary twenty = summarise(noise(20, 1));
+  const Summary twenty = summarise(long_tail(20, 1));
   EXPECT_TRUE(twenty.p95);
   EXPECT_FALSE(twenty.p95_interval);
   EXPECT_THAT(twenty.notes, Contains("p95 interval n/a (n<72)"));
-  EXPECT_THAT(summarise(noise(200, 1)).notes, ElementsAre("p99 interval n/a (n<368)"));
+  EXPECT_THAT(summarise(long_tail(200, 1)).notes, ElementsAre("p99 interval n/a (n<368)"));
 }
 
 TEST(Summary, of_nothing_is_empty_and_not_zero) {
@@ -192,7 +192,7 @@ TEST(Summary, warns_of_samples_that_depend_on_each_other) {
   EXPECT_GT(*summary.lag1, 0.9);
   EXPECT_LT(*summary.effective_n, 5);
   EXPECT_THAT(summary.notes, Contains("lag-1 0.97: samples depend on each other"));
-  EXPECT_THAT(summarise(noise(100, 1)).notes, Not(Contains(testing::HasSubstr("lag-1"))));
+  EXPECT_THAT(summarise(long_tail(100, 1)).notes, Not(Contains(testing::HasSubstr("lag-1"))));
 }
 
 TEST(Summary, refuses_a_sample_that_is_not_finite) {

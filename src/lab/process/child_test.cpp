@@ -11,6 +11,7 @@
 
 #include "base/file.hpp"
 #include "lab/process/pidfd.hpp"
+#include "lab/process/process_for_tests.hpp"
 #include "lab/process/tree.hpp"
 
 namespace tare::process {
@@ -19,19 +20,11 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-Instant in(Nanoseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
-
 Exit run_to_end(const SpawnOptions& options) {
   Child child = spawn(options);
   const auto exit = child.wait(in(20s));
   EXPECT_TRUE(exit.has_value());
   return exit.value_or(Exit{});
-}
-
-SpawnOptions shell(const std::string& script) {
-  return {.argv = {"/bin/sh", "-c", script}};
 }
 
 std::size_t open_fds() {

@@ -6,15 +6,14 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
+#include "lab/process/process_for_tests.hpp"
+
 namespace tare::process {
 namespace {
 
 using namespace std::chrono_literals;
 using Status = Lines::Status;
 
-Instant in(Nanoseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
 Instant soon() {
   return in(20s);
 }

@@ -16,7 +16,7 @@ namespace {
 
 /// A process that SIGKILL does not end within this long is reported without an exit status.
 constexpr auto kill_limit = std::chrono::seconds(10);
-constexpr std::size_t chunk = std::size_t{64} << 10;
+constexpr std::size_t output_chunk = std::size_t{64} << 10;
 
 Instant now() {
   return std::chrono::steady_clock::now();
@@ -26,7 +26,7 @@ Instant now() {
 class Exchange {
  public:
   Exchange(Child& child, std::string_view input, const RunOptions& options)
-      : child_(child), input_(input), options_(options), limit_(options.deadline), buffer_(chunk) {}
+      : child_(child), input_(input), options_(options), limit_(options.deadline), buffer_(output_chunk) {}
 
   RunResult finish() {
     if (input_.empty()) child_.in.reset();

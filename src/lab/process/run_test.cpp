@@ -8,19 +8,12 @@
 #include <sys/eventfd.h>
 
 #include "lab/process/pidfd.hpp"
+#include "lab/process/process_for_tests.hpp"
 
 namespace tare::process {
 namespace {
 
 using namespace std::chrono_literals;
-
-Instant in(Nanoseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
-
-SpawnOptions shell(const std::string& script) {
-  return {.argv = {"/bin/sh", "-c", script}};
-}
 
 RunOptions within(Nanoseconds time) {
   RunOptions options;

@@ -17,16 +17,13 @@
 #include "lab/process/lines.hpp"
 #include "lab/process/pidfd.hpp"
 #include "lab/process/proc.hpp"
+#include "lab/process/process_for_tests.hpp"
 
 namespace tare::process {
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-
-Instant in(Nanoseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
 
 Child piped(const std::string& script) {
   return spawn({.argv = {"/bin/sh", "-c", script}, .in = Stdio::pipe(), .out = Stdio::pipe()});

@@ -13,15 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string line_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.line();
-  }
-  return "no error";
-}
-
 std::size_t entries(const fs::path& folder) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(folder)) count += entry.is_directory() ? 1 : 0;

@@ -27,15 +27,6 @@ Instant in(std::chrono::milliseconds time) {
   return SystemClock().now() + time;
 }
 
-std::string line_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.line();
-  }
-  return "no error";
-}
-
 struct Output {
   std::string out;
   std::string err;

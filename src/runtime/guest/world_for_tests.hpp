@@ -1,14 +1,26 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "runtime/guest/engine.hpp"
 
 namespace tare::guest {
+
+/// What `act` says when it fails.
+inline std::string line_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.line();
+  }
+  return "no error";
+}
 
 /// An installation around the fake Node, in a folder of its own. See fake_node.py for the modes.
 class World {

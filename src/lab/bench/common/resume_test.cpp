@@ -31,7 +31,7 @@ report::Document partial() {
 }
 
 template <class F>
-std::string refusal(F check) {
+std::string refused(F check) {
   try {
     check();
   } catch (const Error& error) {
@@ -42,12 +42,12 @@ std::string refusal(F check) {
 }
 
 std::string resumable(const report::Document& document) {
-  return refusal([&] { check_resumable(document, "agents", "run.json"); });
+  return refused([&] { check_resumable(document, "agents", "run.json"); });
 }
 
 std::string rows(const report::Document& document, std::uint64_t most = 10) {
   const std::vector<std::string> known = {"admission_8"};
-  return refusal([&] { check_rows(document, known, "run.json", [&](const std::string&) { return most; }); });
+  return refused([&] { check_rows(document, known, "run.json", [&](const std::string&) { return most; }); });
 }
 
 TEST(Resume, a_partial_run_of_this_program_on_this_machine_can_go_on) {
@@ -97,9 +97,9 @@ TEST(Resume, a_target_that_is_another_program_is_refused) {
   report::Document document = partial();
   Lane lane;
   lane.facts.id = "node";
-  EXPECT_EQ(refusal([&] { check_targets(document, {lane}); }), "accepted");
+  EXPECT_EQ(refused([&] { check_targets(document, {lane}); }), "accepted");
   lane.facts.sha256 = "0";
-  EXPECT_THAT(refusal([&] { check_targets(document, {lane}); }), HasSubstr("'node' is another program now"));
+  EXPECT_THAT(refused([&] { check_targets(document, {lane}); }), HasSubstr("'node' is another program now"));
 }
 
 }  // namespace
