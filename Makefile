@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 TARE := build/bin/tare
 JOBS ?= $(shell nproc)
-# OFF leaves the guest engine and its tests out: they take as long as all the rest.
+# OFF leaves the guest engine and its tests out.
 GUEST ?= ON
 # OFF compiles each file by itself, which is faster when one was changed.
 UNITY ?= ON

@@ -8,6 +8,7 @@
 
 /// The URL parser of the Node that hosts this, by the C names under which it is exported. Its header doesn't
 /// come with Node.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 struct ada_string {
   const char* data;
@@ -57,6 +58,7 @@ void ada_clear_search(ada_url url);
 ada_owned_string ada_idna_to_ascii(const char* input, std::size_t length);
 ada_owned_string ada_idna_to_unicode(const char* input, std::size_t length);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace tare::engine {
 

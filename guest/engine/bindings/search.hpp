@@ -15,7 +15,8 @@ inline constexpr std::size_t not_found = std::numeric_limits<std::size_t>::max()
 
 /// The first place of `needle` (not empty) in [begin, end), by Knuth, Morris and Pratt.
 template <class Iterator, class NeedleIterator>
-std::size_t find_first(Iterator begin, Iterator end, NeedleIterator needle, std::size_t length) {
+std::size_t find_first(const Iterator& begin, const Iterator& end, const NeedleIterator& needle,
+                       std::size_t length) {
   std::vector<std::size_t> borders(length, 0);
   for (std::size_t i = 1, border = 0; i < length; ++i) {
     while (border > 0 && needle[i] != needle[border]) border = borders[border - 1];

@@ -4,6 +4,7 @@
 
 /// The parts of ICU that the Node that hosts this exports, by their names in it: its headers don't come with
 /// Node.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 struct UConverter;
 UConverter* ucnv_open_78(const char* name, int* status);
@@ -24,3 +25,4 @@ std::int8_t u_charType_78(std::int32_t character);
 std::int32_t u_getIntPropertyValue_78(std::int32_t character, int property);
 signed char u_hasBinaryProperty_78(std::int32_t character, int property);
 }
+// NOLINTEND(readability-identifier-naming)

@@ -18,8 +18,8 @@
 namespace tare::engine {
 namespace {
 
-constexpr std::size_t kChunk = 256 << 10;  // V8's unit: a page of its heap
-constexpr std::size_t kMostKept = 32;      // 8 MB, the heaps of about three guests
+constexpr std::size_t chunk_bytes = 256 << 10;  // V8's unit: a page of its heap
+constexpr std::size_t most_kept = 32;           // 8 MB, the heaps of about three guests
 
 using Allocate = void* (*)(void* self, void* hint, std::size_t size, std::size_t alignment,
                            v8::PageAllocator::Permission access);
@@ -44,11 +44,11 @@ Kept& kept() {
 /// touched stays so. False if the system refuses.
 bool empty(void* chunk) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  std::array<unsigned char, kChunk / 4096> resident{};
-  if (::mprotect(chunk, kChunk, PROT_READ | PROT_WRITE) != 0) return false;
-  if (::mincore(chunk, kChunk, resident.data()) != 0) return false;
+  std::array<unsigned char, chunk_bytes / 4096> resident{};
+  if (::mprotect(chunk, chunk_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (::mincore(chunk, chunk_bytes, resident.data()) != 0) return false;
   auto* const bytes = static_cast<std::byte*>(chunk);
-  const std::size_t count = kChunk / page;
+  const std::size_t count = chunk_bytes / page;
   for (std::size_t from = 0; from < count;) {
     const bool there = (resident.at(from) & 1) != 0;
     std::size_t to = from + 1;
@@ -65,7 +65,7 @@ bool empty(void* chunk) {
 
 void* allocate(void* self, void* hint, std::size_t size, std::size_t alignment,
                v8::PageAllocator::Permission access) {
-  if (size == kChunk && alignment <= kChunk && access == v8::PageAllocator::kReadWrite) {
+  if (size == chunk_bytes && alignment <= chunk_bytes && access == v8::PageAllocator::kReadWrite) {
     const std::lock_guard lock(kept().mutex);
     if (!kept().chunks.empty()) {
       void* const chunk = kept().chunks.back();
@@ -77,7 +77,7 @@ void* allocate(void* self, void* hint, std::size_t size, std::size_t alignment,
 }
 
 bool is_chunk(const void* address, std::size_t size) {
-  return size == kChunk && reinterpret_cast<std::uintptr_t>(address) % kChunk == 0;
+  return size == chunk_bytes && reinterpret_cast<std::uintptr_t>(address) % chunk_bytes == 0;
 }
 
 /// V8 cuts what it has not used off the last page of each space, once it has read a snapshot.
@@ -89,7 +89,7 @@ bool shrink(void* self, void* address, std::size_t size, std::size_t new_size) {
 }
 
 bool keep(void* chunk) {
-  const auto full = [] { return kept().chunks.size() >= kMostKept; };
+  const auto full = [] { return kept().chunks.size() >= most_kept; };
   {
     const std::lock_guard lock(kept().mutex);
     if (full()) return false;
@@ -104,7 +104,7 @@ bool keep(void* chunk) {
 bool release(void* self, void* address, std::size_t size) {
   {
     const std::lock_guard lock(kept().mutex);
-    if (kept().shrunk.erase(address) != 0) size = kChunk;
+    if (kept().shrunk.erase(address) != 0) size = chunk_bytes;
   }
   return (is_chunk(address, size) && keep(address)) || kept().free(self, address, size);
 }
@@ -112,18 +112,20 @@ bool release(void* self, void* address, std::size_t size) {
 /// Memory for the first two isolates, which the system gives at once where it has huge pages, and bit by bit
 /// where it has none.
 void keep_some() {
-  constexpr std::size_t kHuge = 2 << 20;
-  constexpr std::size_t kWanted = 2 * kHuge;
-  void* const memory = ::mmap(nullptr, kWanted + kHuge, PROT_READ | PROT_WRITE,
+  constexpr std::size_t huge_page = 2 << 20;
+  constexpr std::size_t wanted_bytes = 2 * huge_page;
+  void* const memory = ::mmap(nullptr, wanted_bytes + huge_page, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
   auto* const begin = static_cast<std::byte*>(memory);
-  auto* const from = begin + (kHuge - reinterpret_cast<std::uintptr_t>(begin) % kHuge) % kHuge;
+  auto* const from = begin + (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
   if (from != begin) (void)::munmap(begin, static_cast<std::size_t>(from - begin));
-  if (from != begin + kHuge) (void)::munmap(from + kWanted, static_cast<std::size_t>(begin + kHuge - from));
-  (void)::madvise(from, kWanted, MADV_HUGEPAGE);
+  if (from != begin + huge_page)
+    (void)::munmap(from + wanted_bytes, static_cast<std::size_t>(begin + huge_page - from));
+  (void)::madvise(from, wanted_bytes, MADV_HUGEPAGE);
   const std::lock_guard lock(kept().mutex);
-  for (std::size_t at = kWanted; at > 0; at -= kChunk) kept().chunks.push_back(from + at - kChunk);
+  for (std::size_t at = wanted_bytes; at > 0; at -= chunk_bytes)
+    kept().chunks.push_back(from + at - chunk_bytes);
 }
 
 /// One of the functions of V8's allocator, and what takes its place.
@@ -154,11 +156,11 @@ bool make(std::span<void*> table, int access) {
 }  // namespace
 
 void keep_heap_pages() {
-  constexpr std::ptrdiff_t kFirst = 2;  // the functions come after two words
-  constexpr std::size_t kFunctions = 15;
+  constexpr std::ptrdiff_t first_function = 2;  // the functions come after two words
+  constexpr std::size_t function_count = 15;
   auto* const words = static_cast<void**>(::dlsym(RTLD_DEFAULT, "_ZTVN2v84base13PageAllocatorE"));
   if (words == nullptr) return;
-  const std::span table(words + kFirst, kFunctions);
+  const std::span table(words + first_function, function_count);
   Replacement allocating{"_ZN2v84base13PageAllocator13AllocatePagesEPvmmNS_13PageAllocator10PermissionE",
                          reinterpret_cast<void*>(&allocate)};
   Replacement shrinking{"_ZN2v84base13PageAllocator12ReleasePagesEPvmm", reinterpret_cast<void*>(&shrink)};

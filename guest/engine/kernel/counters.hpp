@@ -17,7 +17,7 @@ enum class Refusal {
   file_byte_limit,
   inode_limit,
 };
-inline constexpr std::size_t kRefusals = 7;
+inline constexpr std::size_t refusal_count = 7;
 
 /// What happened in a Vm since it was made. Thread-safe; the numbers are read one by one, not at one moment.
 class Counters {
@@ -41,7 +41,7 @@ class Counters {
   }
 
  private:
-  std::array<std::atomic<std::uint64_t>, kRefusals> refusals_{};
+  std::array<std::atomic<std::uint64_t>, refusal_count> refusals_{};
 };
 
 }  // namespace tare::kernel

@@ -43,6 +43,7 @@ Result<void> Description::change_owner(Owner) {
 Result<void> Description::change_times(Times) {
   return {};
 }
+// NOLINTNEXTLINE(performance-unnecessary-value-param): overriders keep it
 void Description::watch(std::shared_ptr<Waker>, Direction) {}
 void Description::unwatch(const std::shared_ptr<Waker>&, Direction) {}
 

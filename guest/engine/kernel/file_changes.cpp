@@ -13,7 +13,7 @@
 namespace tare::kernel {
 namespace {
 
-constexpr std::uint32_t kMaxHardLinks = 65'000;
+constexpr std::uint32_t max_hard_links = 65'000;
 
 /// Whether a name can be made there: for everything but a directory no slash may follow.
 Result<void> may_make(const Result<Found>& found) {
@@ -44,12 +44,12 @@ Result<void> may_replace(const Found& from, const Found& to) {
 }
 
 std::string random_letters(std::size_t count) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::string_view name_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::string letters(count, ' ');
   std::array<std::byte, 32> random{};
   fill_random(random);
   for (std::size_t i = 0; i < count; ++i) {
-    letters[i] = kLetters[std::to_integer<std::size_t>(random.at(i)) % kLetters.size()];
+    letters[i] = name_letters[std::to_integer<std::size_t>(random.at(i)) % name_letters.size()];
   }
   return letters;
 }
@@ -162,7 +162,7 @@ Result<void> FileSystem::link(const Origin& origin, std::string_view existing, s
   const auto found = find(origin, path, Follow::parent);
   if (const auto may = may_make(found); !may.ok()) return may;
   if ((*node)->is_directory()) return Errno{EPERM};
-  if ((*node)->nlink >= kMaxHardLinks) return Errno{EMLINK};
+  if ((*node)->nlink >= max_hard_links) return Errno{EMLINK};
   if (auto room = check_room(usage_->names.load()); !room.ok()) return room;
   attach(found->parent(), found->name, (*node)->shared_from_this());
   return {};
@@ -171,7 +171,7 @@ Result<void> FileSystem::link(const Origin& origin, std::string_view existing, s
 Result<void> FileSystem::symlink(const Origin& origin, std::string_view target, std::string_view path) {
   if (target.empty()) return Errno{ENOENT};
   if (target.find('\0') != std::string_view::npos) return Errno{EINVAL};
-  if (target.size() > kMaxPath) return Errno{ENAMETOOLONG};
+  if (target.size() > max_path) return Errno{ENAMETOOLONG};
   const std::lock_guard lock(mutex_);
   const auto found = find(origin, path, Follow::parent);
   if (const auto may = may_make(found); !may.ok()) return may;

@@ -9,11 +9,11 @@
 namespace tare::kernel {
 namespace {
 
-constexpr std::uint32_t kPart = 64 << 10;
-constexpr std::uint32_t kStep = 512;
+constexpr std::uint32_t part_bytes = 64 << 10;
+constexpr std::uint32_t step_bytes = 512;
 
 std::uint32_t charge_of(std::uint32_t size) {
-  return (size + kStep - 1) / kStep * kStep;
+  return (size + step_bytes - 1) / step_bytes * step_bytes;
 }
 
 }  // namespace
@@ -33,11 +33,11 @@ std::size_t FileContent::read(std::span<std::byte> into, std::int64_t offset) co
   std::size_t done = 0;
   while (done < count) {
     const std::uint64_t at = static_cast<std::uint64_t>(offset) + done;
-    const auto begin = static_cast<std::uint32_t>(at % kPart);
-    const auto take = static_cast<std::uint32_t>(std::min<std::uint64_t>(kPart - begin, count - done));
+    const auto begin = static_cast<std::uint32_t>(at % part_bytes);
+    const auto take = static_cast<std::uint32_t>(std::min<std::uint64_t>(part_bytes - begin, count - done));
     std::byte* out = into.data() + done;
     std::uint32_t stored = 0;
-    const auto part = parts_.find(at / kPart);
+    const auto part = parts_.find(at / part_bytes);
     if (part != parts_.end() && part->second.size > begin) {
       stored = std::min(take, part->second.size - begin);
       std::memcpy(out, part->second.bytes.get() + begin, stored);
@@ -52,13 +52,13 @@ std::size_t FileContent::read(std::span<std::byte> into, std::int64_t offset) co
 std::uint32_t FileContent::grow(Part& part, std::uint32_t size) {
   if (size <= part.size) return part.size;
   const std::uint32_t held = charge_of(part.size);
-  const std::uint64_t free = usage_.bytes_free() / kStep * kStep;
-  const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(held + free, kPart));
+  const std::uint64_t free = usage_.bytes_free() / step_bytes * step_bytes;
+  const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(held + free, part_bytes));
   size = std::min(size, std::max(most, part.size));
   if (size == part.size) return size;
   const std::uint32_t more = charge_of(size) - held;
   if (size > part.capacity) {
-    const std::uint32_t capacity = std::min(kPart, std::max(size, 2 * part.capacity));
+    const std::uint32_t capacity = std::min(part_bytes, std::max(size, 2 * part.capacity));
     auto bytes = std::make_unique_for_overwrite<std::byte[]>(capacity);
     if (part.size > 0) std::memcpy(bytes.get(), part.bytes.get(), part.size);
     part.bytes = std::move(bytes);
@@ -85,14 +85,15 @@ void FileContent::shrink(Part& part, std::uint32_t size) {
 
 Result<std::size_t> FileContent::write(std::span<const std::byte> bytes, std::int64_t offset) {
   if (bytes.empty()) return std::size_t{0};
-  if (offset >= kMaxFileSize) return Errno{EFBIG};
-  const auto count = std::min<std::uint64_t>(bytes.size(), static_cast<std::uint64_t>(kMaxFileSize - offset));
+  if (offset >= max_file_size) return Errno{EFBIG};
+  const auto count =
+      std::min<std::uint64_t>(bytes.size(), static_cast<std::uint64_t>(max_file_size - offset));
   std::size_t done = 0;
   while (done < count) {
     const std::uint64_t at = static_cast<std::uint64_t>(offset) + done;
-    const auto begin = static_cast<std::uint32_t>(at % kPart);
-    const auto want = static_cast<std::uint32_t>(std::min<std::uint64_t>(kPart - begin, count - done));
-    const auto part = parts_.try_emplace(at / kPart).first;
+    const auto begin = static_cast<std::uint32_t>(at % part_bytes);
+    const auto want = static_cast<std::uint32_t>(std::min<std::uint64_t>(part_bytes - begin, count - done));
+    const auto part = parts_.try_emplace(at / part_bytes).first;
     const std::uint32_t held = part->second.size;
     const std::uint32_t holds = grow(part->second, begin + want);
     if (holds <= begin) {
@@ -112,10 +113,10 @@ Result<std::size_t> FileContent::write(std::span<const std::byte> bytes, std::in
 }
 
 Result<void> FileContent::truncate(std::int64_t size) {
-  if (size > kMaxFileSize) return Errno{EFBIG};
+  if (size > max_file_size) return Errno{EFBIG};
   if (size < size_) {
-    const auto whole = static_cast<std::uint64_t>(size) / kPart;
-    const auto rest = static_cast<std::uint32_t>(static_cast<std::uint64_t>(size) % kPart);
+    const auto whole = static_cast<std::uint64_t>(size) / part_bytes;
+    const auto rest = static_cast<std::uint32_t>(static_cast<std::uint64_t>(size) % part_bytes);
     auto part = parts_.lower_bound(whole);
     if (part != parts_.end() && part->first == whole && rest > 0) {
       shrink(part->second, rest);
@@ -134,7 +135,7 @@ Result<void> FileContent::copy_from(const FileContent& other) {
   if (auto emptied = truncate(0); !emptied.ok()) return emptied;
   for (const auto& [index, part] : other.parts_) {
     const std::span<const std::byte> bytes(part.bytes.get(), part.size);
-    const auto written = write(bytes, static_cast<std::int64_t>(index * kPart));
+    const auto written = write(bytes, static_cast<std::int64_t>(index * part_bytes));
     if (!written.ok() || *written < bytes.size()) {
       (void)truncate(0);
       return Errno{written.ok() ? ENOSPC : written.error()};

@@ -108,7 +108,7 @@ Result<std::int64_t> FileDescription::seek(std::int64_t offset, Whence whence) {
                             : whence == Whence::current ? position_
                                                         : node_->content().size();
   std::int64_t to = 0;
-  if (__builtin_add_overflow(base, offset, &to) || to < 0 || to > kMaxFileSize) return Errno{EINVAL};
+  if (__builtin_add_overflow(base, offset, &to) || to < 0 || to > max_file_size) return Errno{EINVAL};
   position_ = to;
   return to;
 }

@@ -73,9 +73,9 @@ TEST_F(FileLimits, holes_are_zero_and_take_nothing) {
 TEST_F(FileLimits, largest_size_is_efbig) {
   const auto files = make({});
   const auto file = *files->open(me, "a", O_RDWR | O_CREAT);
-  EXPECT_EQ(file->pwrite(bytes("x"), kMaxFileSize).error(), EFBIG);
-  EXPECT_EQ(*file->pwrite(bytes("xy"), kMaxFileSize - 1), 1u);
-  EXPECT_EQ(file->truncate(kMaxFileSize + 1).error(), EFBIG);
+  EXPECT_EQ(file->pwrite(bytes("x"), max_file_size).error(), EFBIG);
+  EXPECT_EQ(*file->pwrite(bytes("xy"), max_file_size - 1), 1u);
+  EXPECT_EQ(file->truncate(max_file_size + 1).error(), EFBIG);
   EXPECT_EQ(file->truncate(-1).error(), EINVAL);
   EXPECT_EQ(file->pread({}, -1).error(), EINVAL);
 }

@@ -29,9 +29,9 @@ struct Limits {
   std::optional<std::chrono::milliseconds> cpu_time = std::nullopt;
 };
 
-inline constexpr std::uint32_t kMaxProcesses = 4'000;
-inline constexpr int kMaxPid = 32'768;
+inline constexpr std::uint32_t max_processes = 4'000;
+inline constexpr int max_pid = 32'768;
 /// The largest file, however sparse (EFBIG): 2^53 - 1, what a number of JavaScript can say.
-inline constexpr std::int64_t kMaxFileSize = (std::int64_t{1} << 53) - 1;
+inline constexpr std::int64_t max_file_size = (std::int64_t{1} << 53) - 1;
 
 }  // namespace tare::kernel

@@ -5,8 +5,8 @@
 namespace tare::kernel {
 namespace {
 
-constexpr std::size_t kMaxName = 255;
-constexpr int kMaxLinks = 40;
+constexpr std::size_t max_name = 255;
+constexpr int max_links = 40;
 
 class Walker {
  public:
@@ -26,13 +26,13 @@ class Walker {
         if (is_last_) return finish(Found::Last::dot_dot);
         continue;
       }
-      if (component_.size() > kMaxName) return Errno{ENAMETOOLONG};
+      if (component_.size() > max_name) return Errno{ENAMETOOLONG};
       auto& entries = found_.above.back()->entries();
       const auto entry = entries.find(component_);
       Inode* const node = entry == entries.end() ? nullptr : entry->second.get();
       if (node == nullptr && !is_last_) return Errno{ENOENT};
       if (node != nullptr && node->is_symlink() && follows()) {
-        if (++links_ > kMaxLinks) return Errno{ELOOP};
+        if (++links_ > max_links) return Errno{ELOOP};
         expand(node->target());
         continue;
       }
@@ -113,7 +113,7 @@ class Walker {
 Result<Found> walk(Inode& root, std::string_view cwd, std::string_view path, Follow follow) {
   if (path.empty()) return Errno{ENOENT};
   if (path.find('\0') != std::string_view::npos) return Errno{EINVAL};
-  if (path.size() > kMaxPath) return Errno{ENAMETOOLONG};
+  if (path.size() > max_path) return Errno{ENAMETOOLONG};
   std::string whole;
   if (path.front() != '/') {
     whole.append(cwd);

@@ -11,7 +11,7 @@
 namespace tare::kernel {
 
 /// Longer paths are refused with ENAMETOOLONG.
-inline constexpr std::size_t kMaxPath = 4095;
+inline constexpr std::size_t max_path = 4095;
 
 enum class Follow {
   yes,     ///< also a link that the path ends in

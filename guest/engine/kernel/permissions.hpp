@@ -15,7 +15,7 @@ struct Permissions {
   Permission env = Permission::deny;
 };
 
-inline constexpr Permissions kAllowAll{Permission::allow, Permission::allow, Permission::allow,
+inline constexpr Permissions allow_all{Permission::allow, Permission::allow, Permission::allow,
                                        Permission::allow};
 
 }  // namespace tare::kernel

@@ -17,8 +17,8 @@ class Pipe {
  public:
   explicit Pipe(std::shared_ptr<Counters> counters)
       : counters_(std::move(counters)),
-        capacity_(counters_ && counters_->pipes_open.fetch_add(1) >= kFullPipes ? kPipeAtomic
-                                                                                : kPipeCapacity) {}
+        capacity_(counters_ && counters_->pipes_open.fetch_add(1) >= full_pipes ? pipe_atomic
+                                                                                : pipe_capacity) {}
   ~Pipe() {
     if (counters_) counters_->pipes_open.fetch_sub(1);
   }
@@ -35,10 +35,10 @@ class Pipe {
         if (writer_open_) return Errno{EAGAIN};
         return std::size_t{0};
       }
-      const bool was_full = room() < kPipeAtomic;
+      const bool was_full = room() < pipe_atomic;
       count = std::min(into.size(), size_);
       copy_out(into.first(count));
-      if (was_full && room() >= kPipeAtomic) woken = writers_.list();
+      if (was_full && room() >= pipe_atomic) woken = writers_.list();
     }
     if (counters_) counters_->pipe_bytes_read.fetch_add(count, std::memory_order_relaxed);
     Watchers::wake(woken);
@@ -53,7 +53,7 @@ class Pipe {
       if (bytes.empty()) return std::size_t{0};
       if (!reader_open_) return Errno{EPIPE};
       count = std::min(bytes.size(), room());
-      if (count == 0 || (count < bytes.size() && bytes.size() <= kPipeAtomic)) return Errno{EAGAIN};
+      if (count == 0 || (count < bytes.size() && bytes.size() <= pipe_atomic)) return Errno{EAGAIN};
       const bool was_empty = size_ == 0;
       copy_in(bytes.first(count));
       if (was_empty) woken = readers_.list();
@@ -69,7 +69,7 @@ class Pipe {
   }
   bool writable() const {
     const std::lock_guard lock(mutex_);
-    return room() >= kPipeAtomic || !reader_open_;
+    return room() >= pipe_atomic || !reader_open_;
   }
 
   void watch(std::shared_ptr<Waker> waker, Description::Direction direction) {

@@ -8,12 +8,12 @@
 namespace tare::kernel {
 
 /// Bytes that a pipe holds at most.
-inline constexpr std::size_t kPipeCapacity = 64 << 10;
-/// Once a Vm has so many pipes, further ones hold kPipeAtomic bytes each: a guest must not fill the engine's
+inline constexpr std::size_t pipe_capacity = 64 << 10;
+/// Once a Vm has so many pipes, further ones hold pipe_atomic bytes each: a guest must not fill the engine's
 /// memory with pipes that nobody reads (as Linux bounds the pipe pages of a user).
-inline constexpr std::size_t kFullPipes = 256;
+inline constexpr std::size_t full_pipes = 256;
 /// Writes of up to so many bytes go in whole or not at all (PIPE_BUF).
-inline constexpr std::size_t kPipeAtomic = 4096;
+inline constexpr std::size_t pipe_atomic = 4096;
 
 /// The two ends of a pipe. Bytes come out in the order they went in and none is lost: when the last writer
 /// goes, readers still get what is there and then the end; when the last reader goes, writes are EPIPE.

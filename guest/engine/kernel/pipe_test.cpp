@@ -40,14 +40,14 @@ TEST(Pipe, is_eagain_when_empty_and_the_end_when_the_writer_is_gone) {
 TEST(Pipe, holds_64_KiB_and_is_then_eagain) {
   const auto ends = make_pipe(nullptr);
   const std::string much(100'000, 'x');
-  EXPECT_EQ(*ends.writer->write(bytes(much)), kPipeCapacity);
+  EXPECT_EQ(*ends.writer->write(bytes(much)), pipe_capacity);
   EXPECT_EQ(ends.writer->write(bytes("y")).error(), EAGAIN);
   EXPECT_FALSE(ends.writer->writable());
 }
 
 TEST(Pipe, writes_up_to_4096_bytes_in_whole_or_not_at_all) {
   const auto ends = make_pipe(nullptr);
-  EXPECT_TRUE(ends.writer->write(bytes(std::string(kPipeCapacity - 100, 'x'))).ok());
+  EXPECT_TRUE(ends.writer->write(bytes(std::string(pipe_capacity - 100, 'x'))).ok());
   EXPECT_EQ(ends.writer->write(bytes(std::string(4096, 'y'))).error(), EAGAIN);
   EXPECT_EQ(*ends.writer->write(bytes(std::string(4097, 'z'))), 100u);
 }
@@ -85,7 +85,7 @@ TEST(Pipe, wakes_readers_for_the_first_bytes_and_for_the_end) {
 TEST(Pipe, wakes_writers_for_room_and_when_the_reader_goes) {
   auto ends = make_pipe(nullptr);
   const auto waker = std::make_shared<Count>();
-  EXPECT_TRUE(ends.writer->write(bytes(std::string(kPipeCapacity, 'x'))).ok());
+  EXPECT_TRUE(ends.writer->write(bytes(std::string(pipe_capacity, 'x'))).ok());
   ends.writer->watch(waker, Direction::write);
   (void)read_some(*ends.reader, 4095);
   EXPECT_EQ(waker->times, 0);
@@ -132,12 +132,12 @@ TEST(Pipe, loses_no_byte_between_threads_and_counts_them) {
 TEST(Pipe, many_pipes_hold_less_each) {
   const auto counters = std::make_shared<Counters>();
   std::vector<PipeEnds> pipes;
-  for (std::size_t i = 0; i < kFullPipes; ++i) pipes.push_back(make_pipe(counters));
-  EXPECT_EQ(*pipes.back().writer->write(bytes(std::string(100'000, 'x'))), kPipeCapacity);
+  for (std::size_t i = 0; i < full_pipes; ++i) pipes.push_back(make_pipe(counters));
+  EXPECT_EQ(*pipes.back().writer->write(bytes(std::string(100'000, 'x'))), pipe_capacity);
   const auto small = make_pipe(counters);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(*small.writer->write(bytes(std::string(100'000, 'y'))), kPipeAtomic);
-    EXPECT_EQ(read_some(*small.reader), std::string(kPipeAtomic, 'y'));
+    EXPECT_EQ(*small.writer->write(bytes(std::string(100'000, 'y'))), pipe_atomic);
+    EXPECT_EQ(read_some(*small.reader), std::string(pipe_atomic, 'y'));
   }
   pipes.clear();
   EXPECT_EQ(counters->pipes_open, 1u);
@@ -153,7 +153,7 @@ TEST(Pipe, closed_while_being_read_is_the_end) {
 TEST(Pipe, reader_gone_while_being_written_is_epipe) {
   auto ends = make_pipe(nullptr);
   std::thread closer([in = std::move(ends.reader)]() mutable { in.reset(); });
-  const std::string much(10 * kPipeCapacity, 'x');
+  const std::string much(10 * pipe_capacity, 'x');
   EXPECT_EQ(write_blocking(std::make_shared<Wait>(), *ends.writer, bytes(much)).error(), EPIPE);
   closer.join();
 }
@@ -162,7 +162,7 @@ TEST(Pipe, interrupted_while_writing_is_eintr) {
   const auto ends = make_pipe(nullptr);
   const auto wait = std::make_shared<Wait>();
   std::thread killer([wait] { wait->interrupt(); });
-  const std::string much(10 * kPipeCapacity, 'x');
+  const std::string much(10 * pipe_capacity, 'x');
   EXPECT_EQ(write_blocking(wait, *ends.writer, bytes(much)).error(), EINTR);
   killer.join();
   std::array<std::byte, 8> buffer;

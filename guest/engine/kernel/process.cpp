@@ -10,7 +10,7 @@
 namespace tare::kernel {
 namespace {
 
-constexpr int kSignals = 64;
+constexpr int signal_count = 64;
 
 std::uint64_t bit(int signal) {
   return std::uint64_t{1} << (signal - 1);
@@ -125,8 +125,8 @@ void Process::deliver_kill() {
   if (const auto hook = std::exchange(kill_hook_, nullptr)) hook(kill_signal_.load());
 }
 
-Result<void> Process::signal(int signal, std::string reason) {
-  if (signal < 0 || signal > kSignals) return Errno{EINVAL};
+Result<void> Process::signal(int signal, const std::string& reason) {
+  if (signal < 0 || signal > signal_count) return Errno{EINVAL};
   if (signal == 0) return {};
   // SIGKILL is never among the handled ones.
   std::shared_ptr<Waker> woken;
@@ -158,7 +158,7 @@ void Process::on_kill(std::function<void(int signal)> hook) {
 }
 
 Result<void> Process::set_disposition(int signal, Disposition disposition) {
-  if (signal < 1 || signal > kSignals || signal == SIGKILL || signal == SIGSTOP) return Errno{EINVAL};
+  if (signal < 1 || signal > signal_count || signal == SIGKILL || signal == SIGSTOP) return Errno{EINVAL};
   const std::lock_guard lock(mutex_);
   if (disposition == Disposition::handled) {
     handled_ |= bit(signal);

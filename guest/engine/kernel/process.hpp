@@ -105,7 +105,7 @@ class Process : public std::enable_shared_from_this<Process> {
   /// becomes pending and wakes the signal waker; SIGCHLD, SIGCONT, SIGWINCH, SIGURG are ignored unless
   /// handled; every other one, and always SIGKILL, ends the process: the kill is sticky. EINVAL for no signal
   /// (1 to 64). Job control does not exist: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU are ignored.
-  Result<void> signal(int signal, std::string reason = {});
+  Result<void> signal(int signal, const std::string& reason = {});
   /// Whether it is to end, and by which signal. A process killed before its thread runs never runs.
   bool kill_requested() const { return kill_signal_.load() != 0; }
   std::optional<int> kill_signal() const;

@@ -34,7 +34,7 @@ class Races : public ::testing::Test {
 
   SystemClock clock;
   std::shared_ptr<Threads> runner = std::make_shared<Threads>();
-  std::shared_ptr<Vm> vm = Vm::create({.permissions = kAllowAll}, clock, runner);
+  std::shared_ptr<Vm> vm = Vm::create({.permissions = allow_all}, clock, runner);
 };
 
 TEST_F(Races, parent_waits_for_its_children) {
@@ -142,7 +142,7 @@ TEST_F(Races, fork_bomb_stays_below_the_limit_and_is_killed_whole) {
 
 TEST_F(Races, creating_while_disposing_leaves_nobody) {
   for (int round = 0; round < 20; ++round) {
-    vm = Vm::create({.permissions = kAllowAll}, clock, runner);
+    vm = Vm::create({.permissions = allow_all}, clock, runner);
     runner->add("child", [](const auto&) { return Exit::with_code(0); });
     std::latch begun(3);
     std::vector<std::thread> creators;
@@ -182,7 +182,7 @@ TEST_F(Races, kill_and_exit_at_once_give_one_of_both) {
 TEST_F(Races, ten_thousand_processes_leave_no_trace) {
   // Each thread plays those of its processes: starting ten thousand threads is not what is tested.
   const auto idle = std::make_shared<testing::Idle>();
-  vm = Vm::create({.permissions = kAllowAll}, clock, idle);
+  vm = Vm::create({.permissions = allow_all}, clock, idle);
   const auto before = vm->files().statfs();
   const auto live = [&](const std::shared_ptr<Process>& me) {
     SpawnRequest request = command({"node"});

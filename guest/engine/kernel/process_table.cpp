@@ -10,8 +10,8 @@
 namespace tare::kernel {
 namespace {
 
-constexpr std::size_t kMaxArgument = 128 << 10;
-constexpr std::size_t kMaxArguments = 2 << 20;
+constexpr std::size_t max_argument = 128 << 10;
+constexpr std::size_t max_arguments = 2 << 20;
 
 Result<void> check_arguments(const SpawnRequest& request) {
   if (request.argv.empty()) return Errno{EINVAL};
@@ -20,7 +20,7 @@ Result<void> check_arguments(const SpawnRequest& request) {
   bool has_nul = request.file.find('\0') != std::string::npos;
   const auto count = [&](std::size_t size) {
     total += size + 1;
-    too_long = too_long || size >= kMaxArgument;
+    too_long = too_long || size >= max_argument;
   };
   for (const std::string& argument : request.argv) {
     count(argument.size());
@@ -31,7 +31,7 @@ Result<void> check_arguments(const SpawnRequest& request) {
     has_nul = has_nul || name.find('\0') != std::string::npos || value.find('\0') != std::string::npos;
   }
   if (has_nul) return Errno{EINVAL};
-  if (too_long || total > kMaxArguments) return Errno{E2BIG};
+  if (too_long || total > max_arguments) return Errno{E2BIG};
   return {};
 }
 
@@ -91,7 +91,7 @@ Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Proc
   const auto path = request.env.find("PATH");
   const std::string file = request.file.empty() ? request.argv.front() : request.file;
   auto start = resolve_program(vm_.files(), origin, file, std::move(request.argv),
-                               path == request.env.end() ? kDefaultSearchPath : path->second);
+                               path == request.env.end() ? default_search_path : path->second);
   if (!start.ok()) return start.failure();
 
   auto made = insert(parent, {.pid = 0,
@@ -121,7 +121,7 @@ Result<std::shared_ptr<Process>> ProcessTable::insert(const std::shared_ptr<Proc
   if (phase_ == Phase::shut) return Errno{EPERM};
   // A process that is to end makes no more: otherwise a fork bomb outruns the killing of its tree.
   if (parent && (parent->kill_requested() || parent->state() == Process::State::zombie)) return Errno{EINTR};
-  if (processes_.size() >= std::min(vm_.limits().processes, kMaxProcesses)) {
+  if (processes_.size() >= std::min(vm_.limits().processes, max_processes)) {
     vm_.counters().refused(Refusal::process_limit);
     return Errno{EAGAIN};
   }
@@ -135,9 +135,9 @@ Result<std::shared_ptr<Process>> ProcessTable::insert(const std::shared_ptr<Proc
 }
 
 int ProcessTable::free_pid() {
-  while (processes_.contains(next_pid_)) next_pid_ = next_pid_ == kMaxPid ? 2 : next_pid_ + 1;
+  while (processes_.contains(next_pid_)) next_pid_ = next_pid_ == max_pid ? 2 : next_pid_ + 1;
   const int pid = next_pid_;
-  next_pid_ = pid == kMaxPid ? 2 : pid + 1;
+  next_pid_ = pid == max_pid ? 2 : pid + 1;
   return pid;
 }
 
@@ -221,7 +221,7 @@ std::shared_ptr<Process> ProcessTable::find(int pid) const {
   return found == processes_.end() ? nullptr : found->second;
 }
 
-Result<void> ProcessTable::kill(int pid, int signal, std::string reason) {
+Result<void> ProcessTable::kill(int pid, int signal, const std::string& reason) {
   if (signal < 0 || signal > 64) return Errno{EINVAL};
   if (pid == 1) {
     if (signal == SIGKILL) return Errno{EPERM};
@@ -229,10 +229,10 @@ Result<void> ProcessTable::kill(int pid, int signal, std::string reason) {
   }
   const auto process = find(pid);
   if (!process) return Errno{ESRCH};
-  return process->signal(signal, std::move(reason));
+  return process->signal(signal, reason);
 }
 
-std::size_t ProcessTable::kill_tree(int pid, std::string reason) {
+std::size_t ProcessTable::kill_tree(int pid, const std::string& reason) {
   std::vector<std::shared_ptr<Process>> killed;
   {
     // All are marked at one moment, so that none makes another in between.
@@ -251,7 +251,7 @@ std::size_t ProcessTable::kill_tree(int pid, std::string reason) {
   return killed.size();
 }
 
-std::size_t ProcessTable::shut_down(std::string reason) {
+std::size_t ProcessTable::shut_down(const std::string& reason) {
   std::vector<std::shared_ptr<Process>> killed;
   std::size_t lived = 0;
   {

@@ -83,9 +83,9 @@ class ProcessTable {
 
   /// kill(2) for one pid. ESRCH when there is none; a zombie takes it without effect. Pid 1 ignores signals
   /// (EPERM for SIGKILL). EINVAL for no signal.
-  Result<void> kill(int pid, int signal, std::string reason = {});
+  Result<void> kill(int pid, int signal, const std::string& reason = {});
   /// SIGKILL for a process and all that descend from it; how many were alive.
-  std::size_t kill_tree(int pid, std::string reason);
+  std::size_t kill_tree(int pid, const std::string& reason);
 
   /// Also zombies. Null when there is none.
   std::shared_ptr<Process> find(int pid) const;
@@ -94,7 +94,7 @@ class ProcessTable {
   std::size_t live_count() const;
 
   /// From now on create() is EPERM, and everything that lives is killed. How many lived.
-  std::size_t shut_down(std::string reason);
+  std::size_t shut_down(const std::string& reason);
   /// Sleeps until nothing lives or the deadline (steady clock) passes; whether nothing lives.
   bool wait_until_empty(Instant deadline);
 

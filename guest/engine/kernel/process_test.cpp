@@ -38,7 +38,7 @@ class Processes : public ::testing::Test {
 
   SystemClock clock;
   std::shared_ptr<Idle> runner = std::make_shared<Idle>();
-  std::shared_ptr<Vm> vm = Vm::create({.permissions = kAllowAll}, clock, runner);
+  std::shared_ptr<Vm> vm = Vm::create({.permissions = allow_all}, clock, runner);
 };
 
 TEST_F(Processes, begin_at_pid_2_below_the_vm) {
@@ -104,7 +104,7 @@ TEST_F(Processes, parent_is_woken_when_a_child_ends) {
 }
 
 TEST_F(Processes, limit_is_eagain_and_zombies_count) {
-  remake({.limits = {.processes = 3}, .permissions = kAllowAll});
+  remake({.limits = {.processes = 3}, .permissions = allow_all});
   const auto parent = spawn();
   const auto child = spawn(parent);
   const auto zombie = spawn(parent);
@@ -225,7 +225,7 @@ TEST_F(Processes, have_a_working_directory_and_a_umask) {
 }
 
 TEST_F(Processes, descriptors_are_the_lowest_free_up_to_the_limit) {
-  remake({.limits = {.open_files = 4}, .permissions = kAllowAll});
+  remake({.limits = {.open_files = 4}, .permissions = allow_all});
   const auto process = spawn();
   FdTable& fds = process->fds();
   for (int fd = 0; fd < 4; ++fd) EXPECT_EQ(*fds.add(vm->files().open_null()), fd);
@@ -327,7 +327,7 @@ TEST_F(Processes, nothing_starts_in_a_disposed_vm) {
 
 TEST_F(Processes, pids_wrap_and_are_not_reused_while_alive) {
   const auto long_lived = spawn();
-  for (int i = 0; i < kMaxPid + 10; ++i) spawn()->post_exit({});
+  for (int i = 0; i < max_pid + 10; ++i) spawn()->post_exit({});
   const auto late = spawn();
   EXPECT_NE(late->pid(), long_lived->pid());
   EXPECT_LT(late->pid(), 100);

@@ -9,7 +9,7 @@
 namespace tare::kernel {
 namespace {
 
-constexpr int kMaxInterpreters = 4;
+constexpr int max_interpreters = 4;
 
 std::optional<Program> well_known(std::string_view file) {
   if (file == "node" || file == "/usr/bin/node") return Program::node;
@@ -46,7 +46,7 @@ class Resolver {
       : files_(files), origin_(origin), search_path_(search_path) {}
 
   Result<ProgramStart> resolve(std::string file, std::vector<std::string> argv) {
-    for (int interpreters = 0; interpreters <= kMaxInterpreters; ++interpreters) {
+    for (int interpreters = 0; interpreters <= max_interpreters; ++interpreters) {
       if (const auto program = well_known(file)) return ProgramStart{*program, std::move(argv)};
       auto path = file.find('/') == std::string::npos ? search(file) : Result<std::string>(file);
       if (!path.ok()) return path.failure();

@@ -24,6 +24,6 @@ Result<ProgramStart> resolve_program(const FileSystem& files, const Origin& orig
                                      std::vector<std::string> argv, std::string_view search_path);
 
 /// Where names are looked up without a PATH.
-inline constexpr std::string_view kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
+inline constexpr std::string_view default_search_path = "/usr/local/bin:/usr/bin:/bin";
 
 }  // namespace tare::kernel

@@ -21,11 +21,11 @@ int run_false(const BuiltinCall&) {
 
 /// The character that a backslash and `letter` stand for, if they do.
 std::optional<char> escape(char letter) {
-  constexpr std::string_view kLetters = "abfnrtv\\";
-  constexpr std::string_view kCharacters = "\a\b\f\n\r\t\v\\";
-  const auto at = kLetters.find(letter);
+  constexpr std::string_view name_letters = "abfnrtv\\";
+  constexpr std::string_view name_characters = "\a\b\f\n\r\t\v\\";
+  const auto at = name_letters.find(letter);
   if (at == std::string_view::npos) return std::nullopt;
-  return kCharacters[at];
+  return name_characters[at];
 }
 
 /// The first up to three octal digits of `text`.
@@ -125,19 +125,19 @@ int run_export(const BuiltinCall& call) {
 }
 
 using Builtin = int (*)(const BuiltinCall&);
-constexpr std::array<std::pair<std::string_view, Builtin>, 8> kBuiltins{{{"true", run_true},
-                                                                         {":", run_true},
-                                                                         {"false", run_false},
-                                                                         {"echo", run_echo},
-                                                                         {"exit", run_exit},
-                                                                         {"cd", run_cd},
-                                                                         {"pwd", run_pwd},
-                                                                         {"export", run_export}}};
+constexpr std::array<std::pair<std::string_view, Builtin>, 8> builtin_commands{{{"true", run_true},
+                                                                                {":", run_true},
+                                                                                {"false", run_false},
+                                                                                {"echo", run_echo},
+                                                                                {"exit", run_exit},
+                                                                                {"cd", run_cd},
+                                                                                {"pwd", run_pwd},
+                                                                                {"export", run_export}}};
 
 const std::pair<std::string_view, Builtin>* find(std::string_view name) {
-  const auto found =
-      std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](const auto& each) { return each.first == name; });
-  return found == kBuiltins.end() ? nullptr : &*found;
+  const auto found = std::find_if(builtin_commands.begin(), builtin_commands.end(),
+                                  [&](const auto& each) { return each.first == name; });
+  return found == builtin_commands.end() ? nullptr : &*found;
 }
 
 }  // namespace

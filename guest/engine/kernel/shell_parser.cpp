@@ -11,9 +11,9 @@ namespace tare::kernel::shell {
 namespace {
 
 // What begins a construct where a command is expected.
-constexpr std::array<std::string_view, 17> kReserved{"if",    "then",  "else", "elif",     "fi",   "for",
-                                                     "while", "until", "do",   "done",     "case", "esac",
-                                                     "{",     "}",     "!",    "function", "in"};
+constexpr std::array<std::string_view, 17> reserved_words{
+    "if",   "then", "else", "elif", "fi", "for", "while",    "until", "do",
+    "done", "case", "esac", "{",    "}",  "!",   "function", "in"};
 
 class Parser {
  public:
@@ -89,7 +89,7 @@ class Parser {
       }
       if (token_.kind != Token::Kind::word) break;
       if (command.words.empty() && command.assignments.empty() &&
-          std::find(kReserved.begin(), kReserved.end(), token_.bare) != kReserved.end()) {
+          std::find(reserved_words.begin(), reserved_words.end(), token_.bare) != reserved_words.end()) {
         return fail(fmt::format("compound commands are not supported (\"{}\")", token_.bare));
       }
       if (!command.words.empty() || !take_assignment(command))

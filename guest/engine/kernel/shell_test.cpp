@@ -90,7 +90,7 @@ class Shell : public ::testing::Test {
   SystemClock clock;
   std::latch hanging{1};
   std::shared_ptr<Threads> runner = std::make_shared<Threads>();
-  std::shared_ptr<Vm> vm = Vm::create({.permissions = kAllowAll}, clock, runner);
+  std::shared_ptr<Vm> vm = Vm::create({.permissions = allow_all}, clock, runner);
 };
 
 TEST_F(Shell, quotes_words_as_sh_does) {
@@ -254,7 +254,7 @@ TEST_F(Shell, says_what_killed_a_command) {
 }
 
 TEST_F(Shell, says_when_no_process_is_left) {
-  vm = Vm::create({.limits = {.processes = 1}, .permissions = kAllowAll}, clock, runner);
+  vm = Vm::create({.limits = {.processes = 1}, .permissions = allow_all}, clock, runner);
   const Output output = run("node cat; true");
   EXPECT_EQ(output.err, "sh: 1: Cannot fork\n");
   EXPECT_EQ(output.exit, Exit::with_code(0));

@@ -13,8 +13,8 @@ Vm::Vm(Key, Options options, const Clock& clock, std::shared_ptr<Runner> runner)
       files_(FileSystem::create(options_.limits, clock, counters_)),
       processes_(*this, std::move(runner)) {}
 
-std::size_t Vm::dispose(std::string reason) {
-  return processes_.shut_down(std::move(reason));
+std::size_t Vm::dispose(const std::string& reason) {
+  return processes_.shut_down(reason);
 }
 
 }  // namespace tare::kernel

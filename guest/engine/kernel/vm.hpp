@@ -41,7 +41,7 @@ class Vm : public std::enable_shared_from_this<Vm> {
 
   /// Kills every process; nothing can be started any more. How many were alive. Their threads end a little
   /// later: processes().wait_until_empty() says when.
-  std::size_t dispose(std::string reason = "the virtual machine was disposed");
+  std::size_t dispose(const std::string& reason = "the virtual machine was disposed");
 
  private:
   const Options options_;

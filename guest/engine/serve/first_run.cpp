@@ -23,7 +23,7 @@ void make_code(const std::filesystem::path& path) {
   if (program == nullptr) return;
   const SystemClock clock;
   const auto pool = std::make_shared<Pool>(0);
-  const auto vm = kernel::Vm::create({{}, kernel::kAllowAll}, clock, pool);
+  const auto vm = kernel::Vm::create({{}, kernel::allow_all}, clock, pool);
   kernel::SpawnRequest request;
   request.argv = {"node", "-e", std::string(program->data(), program->length())};
   request.env = {{"PATH", "/usr/bin:/bin"}};

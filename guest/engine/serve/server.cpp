@@ -62,7 +62,7 @@ kernel::Vm::Options options_of(const guest::CreateVm& message) {
   const auto ms = [](std::uint64_t value) { return std::chrono::milliseconds(value); };
   if (asked.processes)
     limits.processes =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.processes, kernel::kMaxProcesses));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.processes, kernel::max_processes));
   if (asked.open_files)
     limits.open_files = static_cast<std::uint32_t>(std::min<std::uint64_t>(*asked.open_files, 1 << 20));
   if (asked.file_bytes) limits.file_bytes = *asked.file_bytes;
