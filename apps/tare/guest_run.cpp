@@ -1,5 +1,6 @@
 #include "guest_run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -300,13 +301,15 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
   guest::SpawnOptions spawn;
   spawn.stdio = guest::Stdio::pipe;
   if (flags.timeout) spawn.timeout = timeout_of(*flags.timeout);
+  guest::EngineOptions options;
   if (flags.memory) {
     const auto bytes =
         static_cast<std::uint64_t>(whole_number("--memory", *flags.memory, memory_range)) * megabyte;
     machine.limits.memory_bytes = bytes;
     machine.limits.array_buffer_bytes = bytes;
+    // Room for both, else the engine's own limit would come first.
+    options.memory_limit_bytes = std::max(options.memory_limit_bytes, 3 * bytes);
   }
-  guest::EngineOptions options;
   options.pool = flags.pool ? static_cast<std::uint32_t>(whole_number("--pool", *flags.pool, pool_range)) : 0;
   options.network = machine.permissions.network;
   options.log = [&context](guest::Level level, const std::string& text) {

@@ -1,7 +1,7 @@
 // Makes Node's own library run in this context, over bindings of ours.
 //
 // The argument `kit` is what only this file and the glue in bindings/ may use: compile(id, kind), text(id),
-// natives(binding), privateSymbol(name), collect(), ready(callbacks).
+// natives(binding), privateSymbol(name), setPromiseHooks(...), collect(), dropCode(), ready(callbacks).
 // Evaluates to nothing: what the engine has to call later is handed over by kit.ready.
 'use strict';
 
@@ -166,7 +166,7 @@ const run = (id, load = require) => (mains[id] ?? kit.compile(id, 'main'))(proce
 for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/does_own_process_state']) {
   run(`internal/bootstrap/${id}`);
 }
-// This file ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
+// is_main_thread ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
 // modules, which is large, comes with the first of them.
 const later = new Set(['internal/modules/esm/loader', 'internal/modules/esm/utils', 'internal/modules/run_main',
   'internal/perf/utils', 'internal/dns/utils', 'url', 'util']);

@@ -1,9 +1,9 @@
 // What the library makes when it starts, and hardly a process needs: each is made here when it is first asked for, or
 // smaller. A snapshot holds everything that a start makes, so each guest would pay for it with time and memory.
-// No trim adds or takes a line: the numbers in stack traces stay Node's.
+// No trim adds or takes a line: the line numbers in stack traces stay Node's.
 'use strict';
 
-/** A module that is loaded when one of the functions that another takes from it is called. */
+/** Functions of another module, which is loaded when one of them is first called. */
 function later(names, id) {
   const functions = names.split(', ').map((name) => `${name} = (...args) => require('${id}').${name}(...args)`);
   return [`const { ${names} } = require('${id}');`, `const ${functions.join(', ')};`];

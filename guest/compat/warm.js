@@ -89,5 +89,5 @@ function rehearse() {
 }
 
 // The code of what only the boot needed is not worth its place.
-kit.collect();
+kit.dropCode();
 rehearse();

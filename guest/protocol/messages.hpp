@@ -101,7 +101,8 @@ struct CreateContext {
 };
 BOOST_DESCRIBE_STRUCT(CreateContext, (), (vm, bootstrap, compile_cache_dir))
 
-/// By name: userNamespace, mountNamespace, networkNamespace, ipcNamespace, landlock, noNewPrivs, seccomp.
+/// By name: userNamespace, mountNamespace, networkNamespace, ipcNamespace, capabilities, privateView,
+/// landlock, noNewPrivs, seccomp.
 /// True: active. False: not asked for. A text: why it is not active.
 using Isolation = std::map<std::string, json::Value>;
 
@@ -155,7 +156,7 @@ BOOST_DESCRIBE_STRUCT(Log, (), (level, text))
 struct Reply {
   std::optional<std::string> error;
   /// Of stats, all since the engine's start or now: liveGuests, spawned, exited, poolHits, poolMisses,
-  /// poolReady, vms, threads, abandoned.
+  /// poolReady, vms, threads, abandoned, keptHeapPages.
   std::optional<std::map<std::string, std::int64_t>> counters;
   /// Of dispose_vm: how many processes still lived and were killed.
   std::optional<std::uint64_t> killed;

@@ -51,7 +51,7 @@ def register(params):
 
 def recover(params):
     path = os.path.join(params["dir"], "runs")
-    lines = open(path, encoding="utf-8").read().splitlines()
+    lines = open(path, encoding="utf-8").read().split("\n")[:-1]  # what the kill cut short was not acknowledged
     os.remove(path)
     runs = [line.split(" ") for line in lines]
     if MODE == "invents":

@@ -458,6 +458,10 @@ class ProcessesOfGuests(EngineTest):
                 before = self.engine.resident_bytes()
         self.assertLess(self.engine.resident_bytes() - before, 15 * MB)
 
+    def test_heap_pages_stay_for_the_next_isolate(self):
+        self.run_guest("1")
+        self.assertTrue(settled(lambda: self.engine.stats()["keptHeapPages"] > 0), "they went back to the system")
+
 
 class StreamsOfGuests(EngineTest):
     def test_a_reader_that_does_not_read(self):

@@ -56,7 +56,7 @@ return {
     };
   }),
   buffer: over('buffer', (b) => {
-    b.setBufferPrototype = (prototype) => { tools.bufferPrototype = prototype; };
+    b.setBufferPrototype = nothing;
   }),
   async_wrap: over('async_wrap', (b) => {
     const { kExecutionAsyncId, kTriggerAsyncId, kAsyncIdCounter, kDefaultTriggerAsyncId, kStackLength, kCheck } = b.constants;

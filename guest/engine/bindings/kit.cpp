@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "engine/isolate/compile.hpp"
+#include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
 
 namespace tare::engine {
@@ -60,22 +61,26 @@ void set_promise_hooks(const Arguments& args) {
   args.GetIsolate()->GetCurrentContext()->SetPromiseHooks(function(0), function(1), function(2), function(3));
 }
 
-/// collect(): a whole collection that also drops the code of every function, which is compiled again when the
-/// function next runs. While a snapshot is made, where no other isolate sees the flag.
+/// collect(): a whole collection.
 void collect(const Arguments& args) {
+  args.GetIsolate()->LowMemoryNotification();
+}
+
+/// dropCode(): a collection that also drops the code of every function, which is compiled again when the
+/// function next runs. Only while a snapshot is made: it is a flag of the process, which no other isolate may
+/// see.
+void drop_code(const Arguments& args) {
+  if (guest_of(args.GetIsolate()) != nullptr) return;
   v8::V8::SetFlagsFromString("--stress-flush-code");
   args.GetIsolate()->LowMemoryNotification();
   v8::V8::SetFlagsFromString("--no-stress-flush-code");
 }
 
 const Native kit_natives[] = {
-    {"collect", collect},
-    {"compile", compile},
-    {"natives", natives_of},
-    {"text", text},
-    {"privateSymbol", private_symbol},
-    {"ready", ready},
-    {"setPromiseHooks", set_promise_hooks},
+    {"collect", collect}, {"dropCode", drop_code},
+    {"compile", compile}, {"natives", natives_of},
+    {"text", text},       {"privateSymbol", private_symbol},
+    {"ready", ready},     {"setPromiseHooks", set_promise_hooks},
 };
 
 }  // namespace

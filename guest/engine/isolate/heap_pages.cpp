@@ -19,7 +19,7 @@ namespace tare::engine {
 namespace {
 
 constexpr std::size_t chunk_bytes = 256 << 10;  // V8's unit: a page of its heap
-constexpr std::size_t most_kept = 32;           // 8 MB, the heaps of about three guests
+constexpr std::size_t most_kept = 16;           // 4 MB, the heaps of nearly two guests
 
 using Allocate = void* (*)(void* self, void* hint, std::size_t size, std::size_t alignment,
                            v8::PageAllocator::Permission access);
@@ -42,7 +42,7 @@ Kept& kept() {
 
 /// Writes zeros where there is something, and lets go of what the system may have put away. What was never
 /// touched stays so. False if the system refuses.
-bool empty(void* chunk) {
+bool clear(void* chunk) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   std::array<unsigned char, chunk_bytes / 4096> resident{};
   if (::mprotect(chunk, chunk_bytes, PROT_READ | PROT_WRITE) != 0) return false;
@@ -94,7 +94,7 @@ bool keep(void* chunk) {
     const std::lock_guard lock(kept().mutex);
     if (full()) return false;
   }
-  if (!empty(chunk)) return false;
+  if (!clear(chunk)) return false;
   const std::lock_guard lock(kept().mutex);
   if (full()) return false;
   kept().chunks.push_back(chunk);
@@ -146,7 +146,7 @@ bool find(Replacement& one, std::span<void*> table) {
 }
 
 /// For the whole table, which lies in memory that is read only.
-bool make(std::span<void*> table, int access) {
+bool protect(std::span<void*> table, int access) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto from = reinterpret_cast<std::uintptr_t>(table.data()) & ~(page - 1);
   const auto to = reinterpret_cast<std::uintptr_t>(table.data() + table.size());
@@ -169,10 +169,15 @@ void keep_heap_pages() {
   kept().allocate = reinterpret_cast<Allocate>(allocating.function);
   kept().shrink = reinterpret_cast<Shrink>(shrinking.function);
   kept().free = reinterpret_cast<Free>(freeing.function);
-  if (!make(table, PROT_READ | PROT_WRITE)) return;
+  if (!protect(table, PROT_READ | PROT_WRITE)) return;
   for (const Replacement* one : {&freeing, &shrinking, &allocating}) *one->entry = one->with;
-  (void)make(table, PROT_READ);
+  (void)protect(table, PROT_READ);
   keep_some();
+}
+
+std::size_t kept_heap_pages() {
+  const std::lock_guard lock(kept().mutex);
+  return kept().chunks.size();
 }
 
 }  // namespace tare::engine

@@ -102,11 +102,12 @@ class Pool::Slot {
     return nullptr;
   }
 
-  /// `cold`: it counts as one that is waiting for its isolate.
-  void give(std::shared_ptr<kernel::Process> process, bool cold) {
+  enum class Isolate : std::uint8_t { made, in_the_making };
+
+  void give(std::shared_ptr<kernel::Process> process, Isolate isolate) {
     const std::lock_guard lock(mutex_);
     process_ = std::move(process);
-    cold_ = cold;
+    cold_ = isolate == Isolate::in_the_making;
     given_.notify_one();
   }
 
@@ -163,7 +164,7 @@ class Pool::Slot {
   std::mutex mutex_;
   std::condition_variable given_;
   std::shared_ptr<kernel::Process> process_;
-  bool cold_;
+  bool cold_;  ///< its process counts as one that waits for its isolate
   bool stop_ = false;
   std::atomic<bool> ready_{false};
 };
@@ -198,10 +199,18 @@ bool Pool::launch(const std::shared_ptr<Slot>& slot) {
   return true;
 }
 
+/// Now and then, when nothing runs, what ended isolates have left between the memory of others goes back to
+/// the system.
 void Pool::thread_ended() {
-  const std::lock_guard lock(mutex_);
-  --threads_;
-  changed_.notify_all();
+  constexpr std::uint64_t often = 256;
+  {
+    const std::lock_guard lock(mutex_);
+    --threads_;
+    changed_.notify_all();
+    if (ended_ < often || !is_idle()) return;
+    ended_ = 0;
+  }
+  ::malloc_trim(0);
 }
 
 void Pool::cold_is_made() {
@@ -237,7 +246,7 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
     if (cold) ++cold_;
   }
   if (slot != nullptr) {
-    slot->give(std::move(process), cold);
+    slot->give(std::move(process), cold ? Slot::Isolate::in_the_making : Slot::Isolate::made);
     return {};
   }
   if (launch(std::make_shared<Slot>(*this, std::move(process)))) return {};
@@ -250,45 +259,45 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
   return kernel::Errno{EAGAIN};
 }
 
-/// Processes have the processors for themselves while they start: none is being made without the pool, and
-/// the last one that started has ended or has had its moment.
-bool Pool::may_refill(std::unique_lock<std::mutex>& lock) {
+/// Whether no process runs, but for those that have been given up.
+bool Pool::is_idle() const {
+  return running_ <= abandoned();
+}
+
+/// Waits until an isolate is wanted. Processes have the processors for themselves while they start: none is
+/// made while another start waits for its own, and then not until all have ended, or the last one that
+/// started has had its moment.
+void Pool::wait_to_refill(std::unique_lock<std::mutex>& lock) {
   constexpr auto moment = std::chrono::milliseconds(2);
-  changed_.wait(lock, [&] { return stopping_ || (ready_.size() < size_ && cold_ == 0); });
-  const Instant until = last_start_ + moment;
-  changed_.wait_until(lock, until,
-                      [&] { return stopping_ || running_ == 0 || last_start_ + moment > until; });
-  return ready_.size() < size_ && cold_ == 0 &&
-         (running_ == 0 || std::chrono::steady_clock::now() >= last_start_ + moment);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || (ready_.size() < size_ && cold_ == 0); });
+    const Instant until = last_start_ + moment;
+    changed_.wait_until(lock, until, [&] { return stopping_ || is_idle() || last_start_ + moment > until; });
+    const bool quiet = is_idle() || std::chrono::steady_clock::now() >= last_start_ + moment;
+    if (stopping_ || (ready_.size() < size_ && cold_ == 0 && quiet)) return;
+  }
 }
 
 void Pool::refill() {
+  constexpr auto before_another_try = std::chrono::milliseconds(100);
   for (;;) {
+    const auto slot = std::make_shared<Slot>(*this, nullptr);
     {
       std::unique_lock lock(mutex_);
-      while (!stopping_ && !may_refill(lock)) continue;
+      wait_to_refill(lock);
       if (stopping_) return;
     }
-    const auto slot = std::make_shared<Slot>(*this, nullptr);
-    if (!launch(slot)) return;
+    const bool launched = launch(slot);
     std::unique_lock lock(mutex_);
+    if (!launched) {
+      changed_.wait_for(lock, before_another_try, [&] { return stopping_; });
+      continue;
+    }
     making_ = slot;
     changed_.wait(lock, [&] { return stopping_ || making_ == nullptr || slot->ready(); });
     if (std::exchange(making_, nullptr) != nullptr) ready_.push_back(slot);
     if (stopping_) return;
-    if (ready_.size() == size_) tidy(lock);
   }
-}
-
-/// Now and then, when there is nothing to do, what ended isolates have left between the memory of others goes
-/// back to the system.
-void Pool::tidy(std::unique_lock<std::mutex>& lock) {
-  constexpr std::uint64_t often = 256;
-  if (running_ > 0 || ended_ < often) return;
-  ended_ = 0;
-  lock.unlock();
-  ::malloc_trim(0);
-  lock.lock();
 }
 
 Pool::Counters Pool::counters() const {

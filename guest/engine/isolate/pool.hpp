@@ -16,8 +16,9 @@
 namespace tare::engine {
 
 /// The threads that run guests, one per process. Some wait with their isolate and context made already; when
-/// all of those are taken, a process gets a thread that makes its own. A process whose memory limits are not
-/// the usual ones gets one, too, as V8 wants the size of a heap beforehand. Thread-safe.
+/// all of those are taken, a process gets the one that is being made, or else a thread that makes its own. A
+/// process whose memory limits are not the usual ones gets one, too, as V8 wants the size of a heap
+/// beforehand. Thread-safe.
 class Pool final : public kernel::Runner {
  public:
   struct Counters {
@@ -45,13 +46,13 @@ class Pool final : public kernel::Runner {
   void thread_ended();
   void cold_is_made();
   void process_ended();
-  bool may_refill(std::unique_lock<std::mutex>& lock);
-  void tidy(std::unique_lock<std::mutex>& lock);
+  void wait_to_refill(std::unique_lock<std::mutex>& lock);
+  bool is_idle() const;
 
   const std::size_t size_;
   Watchdog watchdog_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  ///< a slot was taken or became ready, a thread ended, the pool stops
+  std::condition_variable changed_;  ///< anything below, or a slot is ready
   std::deque<std::shared_ptr<Slot>> ready_;
   std::shared_ptr<Slot> making_;  ///< the next one that will be ready
   std::size_t cold_ = 0;          ///< processes whose isolate is being made

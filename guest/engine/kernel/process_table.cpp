@@ -271,11 +271,6 @@ std::size_t ProcessTable::count() const {
   return processes_.size();
 }
 
-std::size_t ProcessTable::live_count() const {
-  const std::lock_guard lock(mutex_);
-  return live_;
-}
-
 bool ProcessTable::wait_until_empty(Instant deadline) {
   std::unique_lock lock(mutex_);
   return ended_.wait_until(lock, deadline, [&] { return live_ == 0 && ending_ == 0; });

@@ -91,7 +91,6 @@ class ProcessTable {
   std::shared_ptr<Process> find(int pid) const;
   /// Live processes and zombies.
   std::size_t count() const;
-  std::size_t live_count() const;
 
   /// From now on create() is EPERM, and everything that lives is killed. How many lived.
   std::size_t shut_down(const std::string& reason);

@@ -10,7 +10,8 @@
 
 namespace tare::kernel {
 
-/// Tells a guest's loop that something it watches may have changed. Implemented by the loop (an eventfd).
+/// Tells a guest's loop that something it watches may have changed: its thread's Wait below, or what stands
+/// in for it.
 ///
 /// wake() is called from other guests' threads, never under a lock of the kernel, must be cheap and must not
 /// block. The kernel holds wakers by shared_ptr and calls them after it has let its locks go, so that a call

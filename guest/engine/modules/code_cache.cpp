@@ -130,17 +130,17 @@ void CodeCache::reject(std::string_view id) {
   entries_.erase(found);
 }
 
-bool CodeCache::load(const std::filesystem::path& path, std::string_view stamp) {
+void CodeCache::load(const std::filesystem::path& path, std::string_view stamp) {
   std::string_view text;
   try {
     text = map_file(path, "the code cache", Reading::whole);
   } catch (const Error&) {
-    return false;  // nobody has saved anything yet
+    return;  // most often because nobody has saved anything yet
   }
   const std::string head = file_head(stamp);
-  if (text.size() < head.size() + digest_size || !text.starts_with(head)) return false;
+  if (text.size() < head.size() + digest_size || !text.starts_with(head)) return;
   const std::string_view body = text.substr(0, text.size() - digest_size);
-  if (digest(body) != text.substr(body.size())) return false;
+  if (digest(body) != text.substr(body.size())) return;
   Input input(body, head.size());
   const std::lock_guard lock(mutex_);
   while (!input.done()) {
@@ -150,7 +150,6 @@ bool CodeCache::load(const std::filesystem::path& path, std::string_view stamp) 
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(code.data());
     if (entries_.emplace(id, std::make_shared<const Code>(bytes, code.size())).second) bytes_ += code.size();
   }
-  return true;
 }
 
 void CodeCache::save(const std::filesystem::path& path, std::string_view stamp) const {

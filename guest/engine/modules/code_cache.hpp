@@ -21,7 +21,7 @@ class CodeCache {
  public:
   using Code = std::span<const std::uint8_t>;
 
-  /// Takes up to `most_bytes`; what comes later is not kept.
+  /// Is offered up to `most_bytes`; what comes later is not kept.
   explicit CodeCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -34,8 +34,8 @@ class CodeCache {
   void reject(std::string_view id);
 
   /// Reads what save() wrote with the same `stamp`, V8 and flags; otherwise, and when the file is damaged or
-  /// not there, does nothing. Whether there was something to read.
-  bool load(const std::filesystem::path& path, std::string_view stamp);
+  /// not there, does nothing.
+  void load(const std::filesystem::path& path, std::string_view stamp);
   /// Writes all entries. Throws Error(failed).
   void save(const std::filesystem::path& path, std::string_view stamp) const;
 

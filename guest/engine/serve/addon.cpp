@@ -34,7 +34,7 @@ void reset_signals() {
 }
 
 void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& config) {
-  // Before any isolate of ours exists; Node 20 refuses some of them on its command line.
+  // Before any isolate of ours exists.
   v8::V8::SetFlagsFromString("--no-turboshaft-loop-unrolling");  // its loops can't be terminated
   v8::V8::SetFlagsFromString("--wasm-max-mem-pages=0");          // they would be in nobody's budget
   // Not while a process starts, which has more functions to run once than to run often.

@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "engine/isolate/containment.hpp"
+#include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
 #include "engine/kernel/vm.hpp"
@@ -108,11 +109,12 @@ guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
 
 class Server {
  public:
-  explicit Server(const guest::EngineConfig& config)
-      : pool_(std::make_shared<Pool>(config.pool.value_or(8), config.memory_limit_bytes)) {
+  explicit Server(const guest::EngineConfig& config) {
     engine().log = [sender = sender_](guest::Level level, const std::string& text) {
       sender->send(Kind::log, 0, guest::Log{level, text});
     };
+    pool_ =
+        std::make_shared<Pool>(config.pool.value_or(8), config.memory_limit_bytes);  // has threads at once
   }
 
   int run() {
@@ -225,6 +227,7 @@ class Server {
                     {"threads", number(pool.threads)},
                     {"vms", number(machines_.size())},
                     {"abandoned", number(abandoned())},
+                    {"keptHeapPages", number(kept_heap_pages())},
                 },
             .killed = {}};
   }
@@ -336,7 +339,7 @@ class Server {
   };
 
   const SystemClock clock_;
-  const std::shared_ptr<Pool> pool_;
+  std::shared_ptr<Pool> pool_;
   const std::shared_ptr<Sender> sender_ = std::make_shared<Sender>();
   const std::shared_ptr<Executions> executions_ = std::make_shared<Executions>();
   std::map<std::uint32_t, Machine> machines_;

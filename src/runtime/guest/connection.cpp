@@ -70,8 +70,12 @@ std::uint32_t Connection::next_id() {
 
 void Connection::send(Kind kind, std::uint32_t id, std::string_view payload, int passed) {
   const std::string frame = encode(kind, id, payload);
-  std::string_view rest = frame;
   const Lock one_at_a_time(sending_);
+  write(frame, passed);
+}
+
+/// To be called with `sending_` held.
+void Connection::write(std::string_view rest, int passed) {
   while (!rest.empty()) {
     const ssize_t sent = send_some(socket_.get(), rest, passed, MSG_DONTWAIT);
     if (sent > 0) {
@@ -94,6 +98,7 @@ void Connection::wait_until_sendable() {
   Lock lock(mutex_);
   if (!reading_) {
     read_once(lock, SystemClock().now());
+    pass_reading_on();
     return;
   }
   lock.unlock();  // another thread reads
@@ -102,12 +107,17 @@ void Connection::wait_until_sendable() {
 
 Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload) {
   const auto pending = std::make_shared<PendingReply>();
+  const std::string frame = encode(kind, id, payload);
   {
-    const Lock lock(mutex_);
-    if (lost_) throw lost_error();
-    replies_[id].push_back(pending);
+    // The engine answers in the order in which it was asked.
+    const Lock one_at_a_time(sending_);
+    {
+      const Lock lock(mutex_);
+      if (lost_) throw lost_error();
+      replies_[id].push_back(pending);
+    }
+    write(frame, -1);
   }
-  send(kind, id, payload);
   Lock lock(mutex_);
   const bool in_time = wait_for(
       lock, pending.get(), [&] { return pending->reply || lost_; }, SystemClock().now() + reply_limit);
@@ -120,12 +130,14 @@ Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload)
 std::shared_ptr<Connection::Record> Connection::spawn(std::uint32_t id, const Spawn& message, int passed) {
   auto record = std::make_shared<Record>();
   record->command = text::one_line(text::join(message.argv, " "));
+  const std::string frame = encode(Kind::spawn, id, json::line(message));
+  const Lock one_at_a_time(sending_);
   {
     const Lock lock(mutex_);
     if (lost_) throw lost_error();
     living_.emplace(id, record);
   }
-  send(Kind::spawn, id, json::line(message), passed);
+  write(frame, passed);
   return record;
 }
 
@@ -158,11 +170,16 @@ bool Connection::wait_for(Lock& lock, const void* subject, const std::function<b
     }
     waiters_.erase(place);
   }
-  if (!reading_ && !waiters_.empty()) {
-    waiters_.front()->woken = true;  // it reads from now on
-    waiters_.front()->condition.notify_one();
-  }
+  pass_reading_on();
   return in_time || done();
+}
+
+/// Somebody who waits reads from now on, if nobody does. To be called with `mutex_` held, by whoever has
+/// read.
+void Connection::pass_reading_on() {
+  if (reading_ || waiters_.empty()) return;
+  waiters_.front()->woken = true;
+  waiters_.front()->condition.notify_one();
 }
 
 /// Waits for bytes without the lock, and does what they say with it. False when the deadline has passed.

@@ -79,7 +79,7 @@ class Connection {
   std::optional<std::uint64_t> resident_bytes() const;
 
   struct Stopped {
-    std::vector<std::string> guests;  ///< commands of those that still lived
+    std::vector<std::string> guests;  ///< commands of those that are not known to have ended
     bool forced = false;              ///< the process did not leave by itself in time
   };
   /// Closes the socket, which ends the engine, and kills it when it does not leave within 2 s.
@@ -95,7 +95,9 @@ class Connection {
   bool wait_for(Lock& lock, const void* subject, const std::function<bool()>& done,
                 std::optional<Instant> deadline);
   bool read_once(Lock& lock, std::optional<Instant> deadline);
+  void write(std::string_view frame, int passed);
   void wait_until_sendable();
+  void pass_reading_on();
   void dispatch(const Frame& frame);
   void on_reply(const Frame& frame);
   void lose(Lock& lock, const std::string& why);

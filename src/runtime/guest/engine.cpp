@@ -113,7 +113,7 @@ class Engine::Core {
       failures_.pop_back();
       throw Error(
           ErrorCode::failed, "the guest engine keeps failing",
-          fmt::format("{} times within {} s; last it {}", most_failures, failure_window.count(), why));
+          fmt::format("{} times within {} s; last it {}", most_failures + 1, failure_window.count(), why));
     }
     tell(Level::warning, fmt::format("the guest engine {}; starting another", why));
     current_ = launch();

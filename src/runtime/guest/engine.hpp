@@ -36,7 +36,7 @@ struct EngineOptions {
 /// Supervises engine processes. Thread-safe; machines and executions may outlive it.
 ///
 /// When the process dies, each live guest ends with the reason "lost", its machines say so at the next call,
-/// and the next create_vm starts another process; three failures within 10 s are too many. A process that
+/// and the next create_vm starts another process; a fourth failure within 10 s is too many. A process that
 /// holds more than `recycle_bytes` gets no new machines: the next one is made in a fresh process, and the old
 /// one leaves with its last machine and execution. So no file of a machine is ever lost to recycling.
 class Engine {

@@ -194,7 +194,7 @@ TEST_F(GuestEngine, one_that_keeps_dying_is_given_up) {
   vm_.spawn(guest("die")).wait();
   EXPECT_THAT(
       line_of([&] { engine_.create_vm(); }),
-      HasSubstr("the guest engine keeps failing (3 times within 10 s; last it was lost: killed by SIGKILL"));
+      HasSubstr("the guest engine keeps failing (4 times within 10 s; last it was lost: killed by SIGKILL"));
 }
 
 TEST_F(GuestEngine, one_that_talks_nonsense_is_lost) {

@@ -16,8 +16,8 @@ struct Operation {
   std::string script;
   std::uint32_t count = 1;
   std::optional<std::string> cwd;
-  std::optional<std::string> input;  ///< written to stdin, which is closed then; its output is read
-  guest::Stdio stdio = guest::Stdio::ignore;
+  std::optional<std::string> input;           ///< written to stdin, which is closed then
+  guest::Stdio stdio = guest::Stdio::ignore;  ///< pipe: its output is read
 };
 
 /// Runs it in a virtual machine. `ns` has total and the two phases `spawn` and `wait`, which the row renames
