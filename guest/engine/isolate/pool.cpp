@@ -199,15 +199,22 @@ bool Pool::launch(const std::shared_ptr<Slot>& slot) {
   return true;
 }
 
-/// Now and then, when nothing runs, what ended isolates have left between the memory of others goes back to
-/// the system.
 void Pool::thread_ended() {
-  constexpr std::uint64_t often = 256;
   {
     const std::lock_guard lock(mutex_);
     --threads_;
     changed_.notify_all();
-    if (ended_ < often || !is_idle()) return;
+  }
+  if (size_ == 0) tidy();
+}
+
+/// Now and then, when there is nothing to do, what ended isolates have left between the memory of others goes
+/// back to the system.
+void Pool::tidy() {
+  constexpr std::uint64_t often = 256;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ < often || !is_idle() || ready_.size() < size_) return;
     ended_ = 0;
   }
   ::malloc_trim(0);
@@ -288,15 +295,18 @@ void Pool::refill() {
       if (stopping_) return;
     }
     const bool launched = launch(slot);
-    std::unique_lock lock(mutex_);
-    if (!launched) {
-      changed_.wait_for(lock, before_another_try, [&] { return stopping_; });
-      continue;
+    {
+      std::unique_lock lock(mutex_);
+      if (!launched) {
+        changed_.wait_for(lock, before_another_try, [&] { return stopping_; });
+        continue;
+      }
+      making_ = slot;
+      changed_.wait(lock, [&] { return stopping_ || making_ == nullptr || slot->ready(); });
+      if (std::exchange(making_, nullptr) != nullptr) ready_.push_back(slot);
+      if (stopping_) return;
     }
-    making_ = slot;
-    changed_.wait(lock, [&] { return stopping_ || making_ == nullptr || slot->ready(); });
-    if (std::exchange(making_, nullptr) != nullptr) ready_.push_back(slot);
-    if (stopping_) return;
+    tidy();
   }
 }
 

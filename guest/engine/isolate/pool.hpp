@@ -48,6 +48,7 @@ class Pool final : public kernel::Runner {
   void process_ended();
   void wait_to_refill(std::unique_lock<std::mutex>& lock);
   bool is_idle() const;
+  void tidy();
 
   const std::size_t size_;
   Watchdog watchdog_;
