@@ -178,6 +178,12 @@ TEST_F(GuestEngine, an_engine_that_dies_names_its_guests_and_is_replaced) {
   EXPECT_THAT(world_.log(), Contains(HasSubstr("starting another")));
 }
 
+TEST_F(GuestEngine, a_file_too_large_to_be_sent_leaves_the_next_request_its_answer) {
+  const std::string too_large(std::size_t{17} << 20, 'x');
+  EXPECT_THAT(line_of([&] { vm_.write_file("/root/a", too_large); }), HasSubstr("at most 16 MB fit"));
+  EXPECT_EQ(line_of([&] { vm_.write_file("/root/a", "small"); }), "no error");
+}
+
 TEST_F(GuestEngine, who_exited_before_the_engine_died_has_exited) {
   Execution early = vm_.spawn(guest("exit", "5"));
   engine_.stats();
