@@ -66,7 +66,8 @@ void check(const Installation& installation) {
 }
 
 std::vector<std::string> engine_environment() {
-  // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them freed.
+  // A pool of memory for each of hundreds of short-lived threads would hold on to what the last of them
+  // freed.
   std::vector<std::string> env{"PATH=/usr/bin:/bin", "MALLOC_ARENA_MAX=2"};
   for (const char* name : {"HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "TARE_TARGET", "ASAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) env.push_back(fmt::format("{}={}", name, value));
