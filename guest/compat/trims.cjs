@@ -3,9 +3,9 @@
 // No trim adds or takes a line: the line numbers in stack traces stay Node's.
 'use strict';
 
-/** Functions of another module, which is loaded when one of them is first called. */
+/** Functions of another module, which is loaded when one of them is first called. None has more than two arguments. */
 function later(names, id) {
-  const functions = names.split(', ').map((name) => `${name} = (...args) => require('${id}').${name}(...args)`);
+  const functions = names.split(', ').map((name) => `${name} = (one, other) => require('${id}').${name}(one, other)`);
   return [`const { ${names} } = require('${id}');`, `const ${functions.join(', ')};`];
 }
 
@@ -13,9 +13,12 @@ const TRIMS = {
   // A class for each of its 300 error codes, a third of what the library makes.
   'internal/errors': [
     ['const codes = {};', 'const definitions = new SafeMap(); const codes = { __proto__: new Proxy({}, { get(target, sym) { ' +
-      'const one = definitions.get(sym); if (one === undefined) return target[sym]; makeClass(...one); return codes[sym]; } }) };'],
+      'const one = definitions.get(sym); if (one === undefined) return target[sym]; ReflectApply(makeClass, undefined, one); return codes[sym]; } }) };'],
     ['function E(sym, val, def, ...otherClasses) {', 'function E(...one) { messages.set(one[0], one[1]); definitions.set(one[0], one); } ' +
       'function makeClass(sym, val, def, ...otherClasses) {'],
+    // By then a program may have changed its Array.
+    ['    if (otherClasses.includes(HideStackFramesError)) {\n      if (', '    if (ArrayPrototypeIncludes(otherClasses, HideStackFramesError)) {\n      if ('],
+    ['\n  if (otherClasses.includes(HideStackFramesError)) {\n    Err', '\n  if (ArrayPrototypeIncludes(otherClasses, HideStackFramesError)) {\n    Err'],
   ],
   // 64 KiB for small buffers.
   'buffer': [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n']],

@@ -68,18 +68,27 @@ function twoPathsAndOne(name, syscall, call) {
     return finish(self, req, call(path, dest, one), undefined, syscall, path, dest);
   };
 }
+/** Node's C++ checks a descriptor where its JavaScript doesn't: without it, 1.5 would be stdout. */
+function checkDescriptor(caller, fd) {
+  tools.library.require('internal/validators').validateInteger(fd, 'fd');
+  if (fd >= 0 && fd <= 2147483647) return;
+  throw coded(caller, 'ERR_OUT_OF_RANGE', `The value of "fd" is out of range. It must be >= 0 && <= 2147483647. Received ${fd}`, RangeError);
+}
 function descriptor(name, syscall, call) {
   b[name] = function self(fd, req) {
+    checkDescriptor(self, fd);
     return finish(self, req, call(fd), undefined, syscall);
   };
 }
 function descriptorAndOne(name, syscall, call) {
   b[name] = function self(fd, one, req) {
+    checkDescriptor(self, fd);
     return finish(self, req, call(fd, one), undefined, syscall);
   };
 }
 function descriptorAndTwo(name, syscall, call) {
   b[name] = function self(fd, one, two, req) {
+    checkDescriptor(self, fd);
     return finish(self, req, call(fd, one, two), undefined, syscall);
   };
 }
@@ -127,6 +136,7 @@ function stat(name, call, syscall) {
 stat('stat', sys.stat, 'stat');
 stat('lstat', sys.lstat, 'lstat');
 b.fstat = function fstat(fd, bigint, req) {
+  checkDescriptor(fstat, fd);
   let values;
   if (req === undefined) values = bigint ? bigintStatValues : statValues;
   else values = bigint ? new BigInt64Array(18) : new Float64Array(18);
