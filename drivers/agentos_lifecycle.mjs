@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { REFUSALS } from "./agentos_vm.mjs";
 import { nanoseconds, now } from "./operation.mjs";
 import { kill } from "./processes.mjs";
 import { param } from "./protocol.mjs";
@@ -54,9 +55,8 @@ async function onFreshMachine(newMachine, timeoutMs, steps) {
 
 async function runGuest(machine, bounded) {
   const guest = machine.start(EXIT, {});
-  await bounded(guest.wait());
-  const { exitCode, error } = await machine.ending(guest);
-  if (error !== undefined) throw new Failure({ outcome: "failed", error });
+  const { exitCode, error } = await bounded(endingOf(machine, guest));
+  if (error !== undefined) throw new Failure({ outcome: REFUSALS.test(error) ? "refused" : "failed", error });
   return exitCode;
 }
 
@@ -103,10 +103,18 @@ function startStaying(machine) {
     guest = machine.start(STAY, { onStdout: resolve });
   });
   const gone = guest.wait().then((code) => {
-    throw new Failure({ outcome: "failed", error: `a guest that should stay exited with ${code}` });
+    const error = machine.refusal(guest) ?? `exited with ${code}`; // the SDK calls a refusal exit code 1
+    const outcome = REFUSALS.test(error) ? "refused" : "failed";
+    throw new Failure({ outcome, error: `a guest that should stay: ${error}` });
   });
   gone.catch(() => {}); // it is killed later
   return { guest, up: Promise.race([up, gone]) };
+}
+
+/** The exits of many guests that are killed at once take longer to come than those of one. */
+async function endingOf(machine, guest) {
+  await guest.wait();
+  return machine.ending(guest);
 }
 
 /** What the sidecar holds at five moments. */
@@ -127,7 +135,7 @@ function memory(newMachine, timeoutMs, count) {
     bytes.live_guests = await weigh();
 
     for (const { guest } of staying) guest.kill("SIGKILL");
-    const endings = await bounded(Promise.all(staying.map(({ guest }) => machine.ending(guest))));
+    const endings = await bounded(Promise.all(staying.map(({ guest }) => endingOf(machine, guest))));
     sample.counters.exits = endings.filter(({ exitCode }) => exitCode !== undefined).length;
     bytes.after_kill = await weigh();
 
@@ -137,11 +145,41 @@ function memory(newMachine, timeoutMs, count) {
   });
 }
 
-export const LIFECYCLE_ROWS = ["cold_start", "memory_4"];
+/** Guests one after another; counts how they ended. */
+async function runGuests(machine, bounded, count, counters) {
+  Object.assign(counters, { exits: 0, nonZero: 0 });
+  for (let i = 0; i < count; i += 1) {
+    const exitCode = await runGuest(machine, bounded);
+    if (exitCode === undefined) continue; // it got lost: the count says so
+    counters.exits += 1;
+    if (exitCode !== 0) counters.nonZero += 1;
+  }
+}
 
-/** One sample of a row of LIFECYCLE_ROWS; newMachine starts a sidecar. */
+/** What the sidecar holds before and after so many guests. */
+function growth(newMachine, timeoutMs, warmup, count) {
+  return onFreshMachine(newMachine, timeoutMs, async (sample, machine, bounded) => {
+    const bytes = {};
+    await bounded(machine.create());
+    await runGuests(machine, bounded, warmup, sample.counters);
+    bytes.before = await bounded(steadyMemory(machine));
+    await runGuests(machine, bounded, count, sample.counters);
+    bytes.after = await bounded(steadyMemory(machine));
+    sample.bytes = bytes;
+  });
+}
+
+const MEMORY = /^memory_[1-9][0-9]*$/;
+const GROWTH = /^growth_[1-9][0-9]*$/;
+
+export const LIFECYCLE_ROWS = ["cold_start", "memory_<n>", "growth_<n>"];
+
+export const isLifecycle = (row) => row === "cold_start" || MEMORY.test(row) || GROWTH.test(row);
+
+/** One sample of such a row; newMachine starts a sidecar. */
 export function sampleLifecycle(newMachine, row, params) {
   const timeoutMs = param(params, "timeoutMs", "count");
   if (row === "cold_start") return coldStart(newMachine, timeoutMs);
-  return memory(newMachine, timeoutMs, param(params, "guests", "count"));
+  if (MEMORY.test(row)) return memory(newMachine, timeoutMs, param(params, "guests", "count"));
+  return growth(newMachine, timeoutMs, param(params, "warmup", "count"), param(params, "processes", "count"));
 }

@@ -14,9 +14,9 @@ namespace {
 
 /// The metrics of a row but for its total, in the order of the life of a runtime where they are steps of it.
 std::vector<std::string> steps_in_order(const Row& row) {
-  static const std::vector<std::string> order = {"create",      "first_exec", "warm_exec",
-                                                 "dispose",     "idle",       "vm",
-                                                 "live_guests", "after_kill", "after_dispose"};
+  static const std::vector<std::string> order = {
+      "create",    "first_exec", "warm_exec",     "dispose", "idle",  "vm",    "live_guests",
+      "per_guest", "after_kill", "after_dispose", "before",  "after", "growth"};
   std::vector<std::string> names;
   for (const std::string& name : order) {
     if (row.metrics.contains(name)) names.push_back(name);
@@ -116,12 +116,17 @@ void SpawnSections::floors() {
   }
 }
 
+/// What tells of a row's memory: its time compares nothing.
+bool has_sizes(const Row& row) {
+  return std::ranges::any_of(row.metrics, [](const auto& one) { return one.second.unit == "bytes"; });
+}
+
 /// Rows that are a life in steps, as a cold start: the steps say more than their sum.
 void SpawnSections::phases() {
   constexpr std::size_t many = 5;
   bool first = true;
   for (const Row& row : document_.rows) {
-    if (row.metrics.size() < many || !figures_.measured(row.row, row.target)) continue;
+    if ((row.metrics.size() < many && !has_sizes(row)) || !figures_.measured(row.row, row.target)) continue;
     std::vector<std::string> parts;
     for (const std::string& name : steps_in_order(row)) {
       const measure::Summary& summary = row.metrics.at(name).summary;
