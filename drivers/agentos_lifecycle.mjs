@@ -13,6 +13,9 @@ const STAY = ["-e", "console.log('up'); setInterval(() => {}, 1000)"];
 /** The SDK waits 5 s for the sidecar, then 2 s for its death. */
 const DISPOSE_LIMIT_MS = 8000;
 
+/** The exits of guests that were killed at once are told one after the other, 60 of them within seconds. */
+const KILL_GRACE_MS = 10_000;
+
 /** Memory counts once it is steady: no more than this change within a window, or after a limit. */
 const STEADY_BYTES = 1 << 20;
 const STEADY_WINDOW_MS = 300;
@@ -55,7 +58,8 @@ async function onFreshMachine(newMachine, timeoutMs, steps) {
 
 async function runGuest(machine, bounded) {
   const guest = machine.start(EXIT, {});
-  const { exitCode, error } = await bounded(endingOf(machine, guest));
+  await bounded(guest.wait());
+  const { exitCode, error } = await machine.ending(guest);
   if (error !== undefined) throw new Failure({ outcome: REFUSALS.test(error) ? "refused" : "failed", error });
   return exitCode;
 }
@@ -111,12 +115,6 @@ function startStaying(machine) {
   return { guest, up: Promise.race([up, gone]) };
 }
 
-/** The exits of many guests that are killed at once take longer to come than those of one. */
-async function endingOf(machine, guest) {
-  await guest.wait();
-  return machine.ending(guest);
-}
-
 /** What the sidecar holds at five moments. */
 function memory(newMachine, timeoutMs, count) {
   return onFreshMachine(newMachine, timeoutMs, async (sample, machine, bounded) => {
@@ -135,7 +133,7 @@ function memory(newMachine, timeoutMs, count) {
     bytes.live_guests = await weigh();
 
     for (const { guest } of staying) guest.kill("SIGKILL");
-    const endings = await bounded(Promise.all(staying.map(({ guest }) => endingOf(machine, guest))));
+    const endings = await bounded(Promise.all(staying.map(({ guest }) => machine.ending(guest, KILL_GRACE_MS))));
     sample.counters.exits = endings.filter(({ exitCode }) => exitCode !== undefined).length;
     bytes.after_kill = await weigh();
 

@@ -132,9 +132,9 @@ export class Machine {
    * How a guest ended, once wait() has returned: {exitCode} when the sidecar reported an exit, {error} when it refused
    * the start, and neither when nothing tells. The event usually comes first; one that is late is waited for.
    */
-  async ending({ pid }) {
+  async ending({ pid }, graceMs = EXIT_EVENT_GRACE_MS) {
     const id = `proc-${pid}`;
-    const deadline = Date.now() + EXIT_EVENT_GRACE_MS;
+    const deadline = Date.now() + graceMs;
     while (!this.#exits.has(id) && !this.#rejected.has(id) && this.#end === undefined && Date.now() < deadline) {
       await sleep(5);
     }
