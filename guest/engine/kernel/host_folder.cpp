@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-
 #include <dirent.h>
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>

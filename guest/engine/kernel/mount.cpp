@@ -394,6 +394,7 @@ void Mount::sync_one(Inode& node, Synced& synced) {
   if (put.ok()) {
     ++synced.files;
   } else {
+    ++synced.lost;
     tell("not written back: " + errno_text(put.error()));
     dirty_[&node].writers.clear();  // tried again with whatever is written back next
   }

@@ -98,13 +98,14 @@ void Process::post_exit(Exit exit) {
   auto synced = vm_->files().sync(pid_);
   {
     const std::lock_guard lock(mutex_);
-    synced_ = std::move(synced);
+    if (synced) files_synced_ = synced->files;
     if (const int signal = kill_signal_.load(); signal != 0) {
       exit = Exit::by_signal(signal, kill_reason_.empty() ? std::move(exit.reason) : kill_reason_);
     }
     exit_ = exit;
     signal_waker_.reset();
   }
+  if (synced) vm_->add_synced(*std::move(synced));
   vm_->processes().ended(*this, exit);
 }
 
@@ -113,9 +114,9 @@ std::optional<Exit> Process::exit() const {
   return exit_;
 }
 
-std::optional<Synced> Process::synced() const {
+std::optional<std::uint64_t> Process::files_synced() const {
   const std::lock_guard lock(mutex_);
-  return synced_;
+  return files_synced_;
 }
 
 bool Process::request_kill(int signal, const std::string& reason) {

@@ -9,7 +9,8 @@ namespace tare::kernel {
 /// How the files that a process wrote came back to the host.
 struct Synced {
   std::uint64_t files = 0;  ///< that were put back
-  /// What went wrong, a line each: "notes.md: no space left on device". Those files stay in the shadow.
+  std::uint64_t lost = 0;   ///< that were not: they stay in the shadow as long as the machine lives
+  /// What went wrong, a line each, for a person; also of a file that is now beside another's.
   std::vector<std::string> problems;
 
   bool operator==(const Synced&) const = default;
