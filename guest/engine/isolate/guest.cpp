@@ -44,6 +44,7 @@ Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Proces
     : isolate_(isolate),
       realm_(realm),
       process_(std::move(process)),
+      objects_(realm.isolate()),
       loop_(realm, process_->wait(), isolate.tasks()),
       jobs_(loop_, process_) {
   realm_.isolate()->SetData(guest_slot, this);

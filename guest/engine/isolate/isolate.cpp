@@ -1,6 +1,7 @@
 #include "engine/isolate/isolate.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/native.hpp"
@@ -31,6 +32,23 @@ void* Buffers::AllocateUninitialized(std::size_t length) {
 void Buffers::Free(void* data, std::size_t length) {
   used_.fetch_sub(length, std::memory_order_relaxed);
   std::free(data);
+}
+
+void* Buffers::allocate_other(std::size_t length) {
+  void* data = AllocateUninitialized(length);
+  if (data != nullptr) others_ += static_cast<std::int64_t>(length);
+  return data;
+}
+
+void Buffers::free_other(void* data, std::size_t length) {
+  others_ -= static_cast<std::int64_t>(length);
+  Free(data, length);
+}
+
+void Buffers::tell_others(v8::Isolate* isolate) {
+  const std::int64_t now = others_.load();
+  const std::int64_t before = std::exchange(told_, now);
+  if (now != before) isolate->AdjustAmountOfExternalAllocatedMemory(now - before);
 }
 
 IsolateOwner::IsolateOwner(Origin origin, Limits limits)

@@ -40,10 +40,19 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
+  /// Memory of the same budget that is no ArrayBuffer's. Any thread; null beyond the budget.
+  void* allocate_other(std::size_t length);
+  void free_other(void* data, std::size_t length);
+  /// On the guest's thread, now and then: lets V8 know how much of that there is, so that it collects what
+  /// holds it.
+  void tell_others(v8::Isolate* isolate);
+
  private:
   bool take(std::size_t length);
 
   std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::int64_t> others_{0};
+  std::int64_t told_ = 0;  ///< of those, to V8
   std::atomic<std::uint64_t> most_;
 };
 
