@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/isolate/isolate.hpp"
@@ -61,6 +62,9 @@ class Codec : public NativeObject {
   /// What was wrong with the last work().
   virtual std::optional<CodecError> error() const = 0;
   virtual std::optional<CodecError> reset() = 0;
+  /// Changes what zlib calls level and strategy. `left` is of the last work() when its output is still there
+  /// and takes what has to be written first; null when it isn't.
+  virtual std::optional<CodecError> set_params(int, int, Left*) { return std::nullopt; }
   /// Gives back its memory. Nothing but close() may follow.
   virtual void close() = 0;
 
@@ -70,7 +74,9 @@ class Codec : public NativeObject {
   bool ready = false;   ///< was set up
   bool busy = false;    ///< a worker has it
   bool closed = false;  ///< or will be, when it is no longer busy
+  // To be done when it is no longer busy.
   bool reset_next = false;
+  std::optional<std::pair<int, int>> params_next;
 
  protected:
   CodecMemory memory_;
@@ -104,7 +110,6 @@ class ZlibCodec : public Codec {
   using Codec::Codec;
   /// False when a value is out of its bounds.
   virtual bool init(ZlibOptions options) = 0;
-  virtual std::optional<CodecError> set_params(int level, int strategy) = 0;
 };
 
 std::shared_ptr<ZlibCodec> make_zlib(ZlibMode mode, std::shared_ptr<Buffers> budget);

@@ -93,7 +93,10 @@ class BrotliEncoder final : public ParameterCodec {
     return CodecError{"Compression failed", "ERR_BROTLI_COMPRESSION_FAILED"};
   }
 
-  std::optional<CodecError> reset() override { return start(); }
+  std::optional<CodecError> reset() override {
+    dictionary_.clear();  // Node gives it but once
+    return start();
+  }
 
   void close() override { abandon_state(); }
 
@@ -184,7 +187,10 @@ class BrotliDecoder final : public ParameterCodec {
     return std::nullopt;
   }
 
-  std::optional<CodecError> reset() override { return start(); }
+  std::optional<CodecError> reset() override {
+    dictionary_.clear();  // Node gives it but once
+    return start();
+  }
 
   void close() override {
     memory_.clear();

@@ -81,7 +81,7 @@ class Deflation final : public ZlibCodec {
       else
         inflate_some();
     }
-    return {stream_.avail_in, stream_.avail_out};
+    return left();
   }
 
   std::optional<CodecError> error() const override {
@@ -108,11 +108,16 @@ class Deflation final : public ZlibCodec {
     return std::nullopt;
   }
 
-  std::optional<CodecError> set_params(int level, int strategy) override {
+  std::optional<CodecError> set_params(int level, int strategy, Left* rest) override {
+    if (rest == nullptr) {
+      stream_.next_in = stream_.next_out = nowhere_;
+      stream_.avail_in = stream_.avail_out = 0;
+    }
     if (!begin()) return failure("Failed to init stream before set parameters");
     error_ = Z_OK;
     if (mode_ == ZlibMode::deflate || mode_ == ZlibMode::deflate_raw)
       error_ = ::deflateParams(&stream_, level, strategy);
+    if (rest != nullptr) *rest = left();
     if (error_ != Z_OK && error_ != Z_BUF_ERROR) return failure("Failed to set parameters");
     return std::nullopt;
   }
@@ -126,6 +131,8 @@ class Deflation final : public ZlibCodec {
   }
 
  private:
+  Left left() const { return {stream_.avail_in, stream_.avail_out}; }
+
   bool is_deflate() const {
     return mode_ == ZlibMode::deflate || mode_ == ZlibMode::gzip || mode_ == ZlibMode::deflate_raw;
   }
@@ -215,6 +222,7 @@ class Deflation final : public ZlibCodec {
   int error_ = Z_OK;
   int flush_ = Z_NO_FLUSH;
   bool begun_ = false;
+  Bytef nowhere_[1] = {};
   int header_bytes_ = 0;
 };
 

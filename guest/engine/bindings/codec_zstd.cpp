@@ -29,13 +29,13 @@ std::size_t ZSTD_CCtx_setParameter(ZSTD_CCtx_s*, int parameter, int value);
 std::size_t ZSTD_CCtx_setPledgedSrcSize(ZSTD_CCtx_s*, unsigned long long size);
 std::size_t ZSTD_CCtx_loadDictionary(ZSTD_CCtx_s*, const void* data, std::size_t size);
 std::size_t ZSTD_compressStream2(ZSTD_CCtx_s*, ZSTD_outBuffer_s*, ZSTD_inBuffer_s*, int operation);
-std::size_t ZSTD_freeCCtx(ZSTD_CCtx_s*);
+std::size_t ZSTD_CCtx_reset(ZSTD_CCtx_s*, int what);
 
 ZSTD_DCtx_s* ZSTD_createDCtx_advanced(ZSTD_customMem_s);
 std::size_t ZSTD_DCtx_setParameter(ZSTD_DCtx_s*, int parameter, int value);
 std::size_t ZSTD_DCtx_loadDictionary(ZSTD_DCtx_s*, const void* data, std::size_t size);
 std::size_t ZSTD_decompressStream(ZSTD_DCtx_s*, ZSTD_outBuffer_s*, ZSTD_inBuffer_s*);
-std::size_t ZSTD_freeDCtx(ZSTD_DCtx_s*);
+std::size_t ZSTD_DCtx_reset(ZSTD_DCtx_s*, int what);
 
 unsigned ZSTD_isError(std::size_t code);
 int ZSTD_getErrorCode(std::size_t result);
@@ -48,6 +48,8 @@ namespace {
 constexpr int zstd_end = 2;        // ZSTD_e_end
 constexpr int zstd_workers = 400;  // ZSTD_c_nbWorkers
 constexpr int zstd_prefix_unknown = 10;
+constexpr int zstd_size_wrong = 72;
+constexpr int zstd_session = 1;  // ZSTD_reset_session_only
 constexpr std::size_t zstd_magic_bytes = 4;
 constexpr auto zstd_unknown_size = static_cast<unsigned long long>(-1);
 
@@ -133,8 +135,7 @@ CodecError zstd_bad_dictionary() {
   return {"Failed to load zstd dictionary", "ERR_ZLIB_DICTIONARY_LOAD_FAILED"};
 }
 
-CodecError zstd_failure(std::size_t result) {
-  const int number = ZSTD_getErrorCode(result);
+CodecError zstd_failure(int number) {
   return {ZSTD_getErrorString(number), zstd_code(number), number};
 }
 
@@ -160,15 +161,25 @@ class ZstdCompress final : public ParameterCodec {
   Left work(int flush, Input in, Output out) override {
     ZSTD_inBuffer_s input{in.data(), in.size(), 0};
     ZSTD_outBuffer_s output{out.data(), out.size(), 0};
-    if (state_ != nullptr) {
+    // All in one call, zstd would take the size of the input in place of what was pledged.
+    const bool whole = flush == zstd_end && !begun_ && pledged_ != zstd_unknown_size;
+    begun_ = true;
+    if (whole && in.size() != pledged_) {
+      error_ = zstd_failure(zstd_size_wrong);
+    } else if (state_ != nullptr) {
       const std::size_t result = ZSTD_compressStream2(state_, &output, &input, flush);
-      if (ZSTD_isError(result) != 0) error_ = zstd_failure(result);
+      if (ZSTD_isError(result) != 0) error_ = zstd_failure(ZSTD_getErrorCode(result));
     }
     return {input.size - input.pos, output.size - output.pos};
   }
 
   std::optional<CodecError> error() const override { return error_; }
-  std::optional<CodecError> reset() override { return start(); }
+  std::optional<CodecError> reset() override {
+    error_.reset();
+    if (state_ == nullptr || ZSTD_isError(ZSTD_CCtx_reset(state_, zstd_session)) != 0)
+      return zstd_no_instance();
+    return pledge();
+  }
 
   void close() override {
     memory_.clear();
@@ -177,13 +188,16 @@ class ZstdCompress final : public ParameterCodec {
 
  private:
   std::optional<CodecError> start() {
-    close();
-    error_.reset();
     state_ = ZSTD_createCCtx_advanced({zstd_allocate, zstd_free, &memory_});
     if (state_ == nullptr) return zstd_no_instance();
     if (!dictionary_.empty() &&
         ZSTD_isError(ZSTD_CCtx_loadDictionary(state_, dictionary_.data(), dictionary_.size())) != 0)
       return zstd_bad_dictionary();
+    return pledge();
+  }
+
+  std::optional<CodecError> pledge() {
+    begun_ = false;
     if (ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(state_, pledged_)) != 0)
       return CodecError{"Could not set pledged src size", "ERR_ZLIB_INITIALIZATION_FAILED"};
     return std::nullopt;
@@ -191,6 +205,7 @@ class ZstdCompress final : public ParameterCodec {
 
   Dictionary dictionary_;
   std::uint64_t pledged_ = zstd_unknown_size;
+  bool begun_ = false;
   ZSTD_CCtx_s* state_ = nullptr;
   std::optional<CodecError> error_;
 };
@@ -220,7 +235,8 @@ class ZstdDecompress final : public ParameterCodec {
       const std::size_t before = input.pos;
       result = ZSTD_decompressStream(state_, &output, &input);
       if (ZSTD_isError(result) != 0) {
-        note_error(result);
+        note_error(ZSTD_getErrorCode(result));
+        if (!error_) input.pos = before;
         break;
       }
       of_frame_ += input.pos - before;
@@ -236,7 +252,14 @@ class ZstdDecompress final : public ParameterCodec {
   }
 
   std::optional<CodecError> error() const override { return error_; }
-  std::optional<CodecError> reset() override { return start(); }
+  std::optional<CodecError> reset() override {
+    error_.reset();
+    any_frame_ = false;
+    of_frame_ = 0;
+    if (state_ == nullptr || ZSTD_isError(ZSTD_DCtx_reset(state_, zstd_session)) != 0)
+      return zstd_no_instance();
+    return std::nullopt;
+  }
 
   void close() override {
     memory_.clear();
@@ -250,10 +273,10 @@ class ZstdDecompress final : public ParameterCodec {
   }
 
   /// What is behind a whole frame and isn't one is no error, unless that is asked for.
-  void note_error(std::size_t result) {
+  void note_error(int number) {
     const bool behind = any_frame_ && of_frame_ < zstd_magic_bytes;
-    if (!behind || ZSTD_getErrorCode(result) != zstd_prefix_unknown)
-      error_ = zstd_failure(result);
+    if (!behind || number != zstd_prefix_unknown)
+      error_ = zstd_failure(number);
     else if (rejects_)
       error_ = garbage();
   }
@@ -266,10 +289,6 @@ class ZstdDecompress final : public ParameterCodec {
   }
 
   std::optional<CodecError> start() {
-    close();
-    error_.reset();
-    any_frame_ = false;
-    of_frame_ = 0;
     state_ = ZSTD_createDCtx_advanced({zstd_allocate, zstd_free, &memory_});
     if (state_ == nullptr) return zstd_no_instance();
     if (!dictionary_.empty() &&

@@ -148,13 +148,16 @@ void init_codec(const Arguments& args) {
   give_error(args, error);
 }
 
-/// params(stream, level, strategy): an error, or nothing.
+/// params(stream, level, strategy): an error, or nothing. While a worker has it: when that is done.
 void set_zlib_params(const Arguments& args) {
   const auto codec = zlib_of(args);
   if (codec == nullptr) return;
-  if (!codec->ready || codec->closed || codec->busy)
-    return refuse(args.GetIsolate(), "The stream is not ready");
-  const auto error = codec->set_params(int_at(args, 1), int_at(args, 2));
+  if (!codec->ready || codec->closed) return refuse(args.GetIsolate(), "The stream is not ready");
+  if (codec->busy) {
+    codec->params_next = {int_at(args, 1), int_at(args, 2)};
+    return;
+  }
+  const auto error = codec->set_params(int_at(args, 1), int_at(args, 2), nullptr);
   tell_memory(*guest_of(args.GetIsolate()));
   give_error(args, error);
 }
@@ -237,8 +240,8 @@ std::optional<Write> write_of(const Arguments& args) {
 }
 
 /// [rest of out, rest of in], or an error.
-Local<v8::Array> outcome(v8::Isolate* isolate, const Codec& codec, Codec::Left left) {
-  if (const auto error = codec.error()) return error_array(isolate, *error);
+Local<v8::Array> outcome(v8::Isolate* isolate, const std::optional<CodecError>& error, Codec::Left left) {
+  if (error) return error_array(isolate, *error);
   Local<Value> parts[] = {v8::Number::New(isolate, static_cast<double>(left.out)),
                           v8::Number::New(isolate, static_cast<double>(left.in))};
   return v8::Array::New(isolate, parts, 2);
@@ -250,7 +253,7 @@ void write_sync(const Arguments& args) {
   if (!write) return;
   const Codec::Left left = write->codec->work(write->flush, write->in.bytes, write->out.bytes);
   tell_memory(*guest_of(args.GetIsolate()));
-  args.GetReturnValue().Set(outcome(args.GetIsolate(), *write->codec, left));
+  args.GetReturnValue().Set(outcome(args.GetIsolate(), write->codec->error(), left));
 }
 
 /// What the worker has.
@@ -266,10 +269,13 @@ struct Job {
 void finish_write(Guest& guest, Job& job, Local<v8::Function> callback) {
   const std::shared_ptr<Codec> codec = std::move(job.codec);
   codec->busy = false;
+  std::optional<CodecError> error = codec->error();
+  const auto params = std::exchange(codec->params_next, std::nullopt);
+  if (params && !error && !codec->closed) error = codec->set_params(params->first, params->second, &job.left);
+  if (std::exchange(codec->reset_next, false) && !error && !codec->closed) error = codec->reset();
   job.in = {};
   job.out = {};
-  Local<Value> result[] = {outcome(guest.isolate().get(), *codec, job.left)};
-  if (std::exchange(codec->reset_next, false) && !codec->closed) (void)codec->reset();
+  Local<Value> result[] = {outcome(guest.isolate().get(), error, job.left)};
   (void)guest.realm().call(callback, result);
   if (codec->closed && !codec->busy) codec->close();
   tell_memory(guest);
