@@ -63,10 +63,11 @@ function initBrotli(handle, parameters, state, callback, dictionary) {
 }
 
 function initZstd(handle, parameters, size, state, callback, dictionary, reject) {
-  if (typeof size === 'number') {
-    const refuse = (why) => coded(handle.init, 'ERR_OUT_OF_RANGE', `pledgedSrcSize must be ${why}`, RangeError);
-    if (!Number.isSafeInteger(size)) throw refuse('a safe integer');
-    if (size < 0) throw refuse('non-negative');
+  if (size !== undefined) {
+    const refuse = (why, code, Base) => coded(handle.init, code, `pledgedSrcSize must be ${why}`, Base);
+    if (typeof size !== 'number') throw refuse('a number', 'ERR_INVALID_ARG_TYPE', TypeError);
+    if (!Number.isSafeInteger(size)) throw refuse('a safe integer', 'ERR_OUT_OF_RANGE', RangeError);
+    if (size < 0) throw refuse('non-negative', 'ERR_OUT_OF_RANGE', RangeError);
   }
   const error = natives.initCodec(streamOf(handle), parameters, dictionary, size, reject);
   if (error !== undefined) throw coded(handle.init, 'ERR_ZLIB_INITIALIZATION_FAILED', error[0]);

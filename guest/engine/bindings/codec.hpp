@@ -15,8 +15,8 @@
 /// Streams of the binding `zlib`: zlib, brotli and zstd as the host Node has them, without V8.
 namespace tare::engine {
 
-/// The memory of one stream, out of the budget of the process's ArrayBuffers. On one thread at a time; what
-/// is left is freed with it.
+/// The memory of one stream, out of the budget of the process. On one thread at a time; what is left is freed
+/// with it.
 class CodecMemory {
  public:
   explicit CodecMemory(std::shared_ptr<Buffers> budget) : budget_(std::move(budget)) {}

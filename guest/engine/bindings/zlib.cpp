@@ -139,6 +139,7 @@ void init_codec(const Arguments& args) {
   const auto codec = parameter_codec_of(args);
   if (codec == nullptr) return;
   if (codec->ready || codec->closed) return refuse(args.GetIsolate(), "The stream is set up already");
+  guest_of(args.GetIsolate())->isolate().buffers().make_room(args.GetIsolate());
   const std::optional<CodecError> error = set_up(*codec, args);
   if (error)
     codec->close();
@@ -251,6 +252,7 @@ Local<v8::Array> outcome(v8::Isolate* isolate, const std::optional<CodecError>& 
 void write_sync(const Arguments& args) {
   const auto write = write_of(args);
   if (!write) return;
+  guest_of(args.GetIsolate())->isolate().buffers().make_room(args.GetIsolate());
   const Codec::Left left = write->codec->work(write->flush, write->in.bytes, write->out.bytes);
   tell_memory(*guest_of(args.GetIsolate()));
   args.GetReturnValue().Set(outcome(args.GetIsolate(), write->codec->error(), left));
@@ -295,6 +297,7 @@ void write_async(const Arguments& args) {
     job->copy.assign(job->in.bytes.begin(), job->in.bytes.end());
     job->in = {nullptr, job->copy};
   }
+  guest->isolate().buffers().make_room(isolate);
   job->codec->busy = true;
   auto callback = std::make_shared<v8::Global<v8::Function>>(isolate, args[8].As<v8::Function>());
   in_background(

@@ -42,7 +42,7 @@ class Guest {
   NativeObjects& objects() { return objects_; }
   BackgroundJobs& jobs() { return jobs_; }
   Realm& realm() { return realm_; }
-  IsolateOwner& isolate() { return isolate_; }
+  IsolateOwner& isolate() const { return isolate_; }
 
  private:
   void attach();

@@ -1,5 +1,6 @@
 #include "engine/isolate/isolate.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -35,14 +36,30 @@ void Buffers::Free(void* data, std::size_t length) {
 }
 
 void* Buffers::allocate_other(std::size_t length) {
-  void* data = AllocateUninitialized(length);
-  if (data != nullptr) others_ += static_cast<std::int64_t>(length);
-  return data;
+  const auto size = static_cast<std::int64_t>(length);
+  const std::int64_t before = others_.fetch_add(size);
+  if (size >= 0 && static_cast<std::uint64_t>(before) + length <= most_.load(std::memory_order_relaxed)) {
+    void* data = std::malloc(length);
+    if (data != nullptr) return data;
+  }
+  others_ -= size;
+  return nullptr;
 }
 
 void Buffers::free_other(void* data, std::size_t length) {
   others_ -= static_cast<std::int64_t>(length);
-  Free(data, length);
+  std::free(data);
+}
+
+void Buffers::make_room(v8::Isolate* isolate) {
+  const auto most = static_cast<std::int64_t>(most_.load(std::memory_order_relaxed));
+  const std::int64_t now = others_.load();
+  if (now < most / 2 || now - collected_ < most / 8) {
+    collected_ = std::min(collected_, now);
+    return;
+  }
+  isolate->LowMemoryNotification();
+  collected_ = others_.load();
 }
 
 void Buffers::tell_others(v8::Isolate* isolate) {

@@ -40,19 +40,26 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  /// Memory of the same budget that is no ArrayBuffer's. Any thread; null beyond the budget.
+  /// Memory that is no ArrayBuffer's, such as that of zlib's streams: up to the same size once more, as it
+  /// must not fail because of ArrayBuffers that are garbage. Any thread; null beyond that.
   void* allocate_other(std::size_t length);
   void free_other(void* data, std::size_t length);
-  /// On the guest's thread, now and then: lets V8 know how much of that there is, so that it collects what
-  /// holds it.
+
+  // On the guest's thread.
+  /// Lets V8 know how much of that there is, so that it collects what holds it.
   void tell_others(v8::Isolate* isolate);
+  /// Before more of it is needed: a collection, if much has been taken since the last one and little is left.
+  void make_room(v8::Isolate* isolate);
+  /// What V8 was told.
+  std::uint64_t told() const { return static_cast<std::uint64_t>(told_); }
 
  private:
   bool take(std::size_t length);
 
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::int64_t> others_{0};
-  std::int64_t told_ = 0;  ///< of those, to V8
+  std::int64_t told_ = 0;       ///< of those, to V8
+  std::int64_t collected_ = 0;  ///< what there was after the last collection
   std::atomic<std::uint64_t> most_;
 };
 
