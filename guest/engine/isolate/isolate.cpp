@@ -38,7 +38,7 @@ void Buffers::Free(void* data, std::size_t length) {
 void* Buffers::allocate_other(std::size_t length) {
   const auto size = static_cast<std::int64_t>(length);
   const std::int64_t before = others_.fetch_add(size);
-  if (size >= 0 && static_cast<std::uint64_t>(before) + length <= most_.load(std::memory_order_relaxed)) {
+  if (size >= 0 && static_cast<std::uint64_t>(before) + length <= most_others()) {
     void* data = std::malloc(length);
     if (data != nullptr) return data;
   }
@@ -52,7 +52,7 @@ void Buffers::free_other(void* data, std::size_t length) {
 }
 
 void Buffers::make_room(v8::Isolate* isolate) {
-  const auto most = static_cast<std::int64_t>(most_.load(std::memory_order_relaxed));
+  const auto most = static_cast<std::int64_t>(most_others());
   const std::int64_t now = others_.load();
   if (now < most / 2 || now - collected_ < most / 8) {
     collected_ = std::min(collected_, now);

@@ -40,8 +40,9 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
-  /// Memory that is no ArrayBuffer's, such as that of zlib's streams: up to the same size once more, as it
-  /// must not fail because of ArrayBuffers that are garbage. Any thread; null beyond that.
+  /// Memory that is no ArrayBuffer's, such as that of zlib's streams, most of which is never touched: up to
+  /// twice that budget, and beside it, as it must not fail because of ArrayBuffers that are garbage. Any
+  /// thread; null beyond that.
   void* allocate_other(std::size_t length);
   void free_other(void* data, std::size_t length);
 
@@ -55,6 +56,7 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
 
  private:
   bool take(std::size_t length);
+  std::uint64_t most_others() const { return most_.load(std::memory_order_relaxed) * 2; }
 
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::int64_t> others_{0};
