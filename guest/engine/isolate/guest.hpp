@@ -12,6 +12,7 @@
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/loop.hpp"
 #include "engine/isolate/realm.hpp"
+#include "engine/isolate/workers.hpp"
 #include "engine/kernel/process.hpp"
 
 namespace tare::engine {
@@ -37,6 +38,7 @@ class Guest {
   kernel::Process& process() { return *process_; }
   const std::shared_ptr<kernel::Process>& shared_process() { return process_; }
   Loop& loop() { return loop_; }
+  BackgroundJobs& jobs() { return jobs_; }
   Realm& realm() { return realm_; }
   IsolateOwner& isolate() { return isolate_; }
 
@@ -48,6 +50,7 @@ class Guest {
   Realm& realm_;
   const std::shared_ptr<kernel::Process> process_;
   Loop loop_;
+  BackgroundJobs jobs_;
   std::optional<int> exit_code_;
 };
 

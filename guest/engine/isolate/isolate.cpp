@@ -34,9 +34,9 @@ void Buffers::Free(void* data, std::size_t length) {
 }
 
 IsolateOwner::IsolateOwner(Origin origin, Limits limits)
-    : buffers_(std::make_unique<Buffers>(limits.array_buffer_bytes)) {
+    : buffers_(std::make_shared<Buffers>(limits.array_buffer_bytes)) {
   v8::Isolate::CreateParams params;
-  params.array_buffer_allocator = buffers_.get();
+  params.array_buffer_allocator_shared = buffers_;  // a worker may hold a backing store for longer
   params.external_references = engine().references.data();
   if (origin == Origin::snapshot) params.snapshot_blob = &engine().snapshot;
   params.constraints.ConfigureDefaultsFromHeapSize(0, limits.heap_bytes);

@@ -64,9 +64,11 @@ class IsolateOwner {
   v8::Isolate* get() const { return isolate_; }
   ForegroundTasks& tasks() { return delegate_.tasks(); }
   Buffers& buffers() { return *buffers_; }
+  /// For memory that may outlive the isolate.
+  const std::shared_ptr<Buffers>& shared_buffers() { return buffers_; }
 
  private:
-  std::unique_ptr<Buffers> buffers_;
+  std::shared_ptr<Buffers> buffers_;
   Delegate delegate_;
   v8::Isolate* isolate_ = nullptr;
 };

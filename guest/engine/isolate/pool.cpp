@@ -71,7 +71,7 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     Guest guest(isolate, realm, process, [&guard] { guard.killed(); });
     if (!process->kill_requested()) exit = guest.run();
   }
-  process->set_cpu_time(thread_cpu_time() - start);
+  process->set_cpu_time(thread_cpu_time() - start + process->background_time());
   process->post_exit(std::move(exit));
   // Nobody waits for this any more. What was killed has had its share.
   if (!process->kill_requested()) {

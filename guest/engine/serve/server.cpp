@@ -20,6 +20,7 @@
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
+#include "engine/isolate/workers.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
 #include "engine/serve/stdio_socket.hpp"
@@ -225,6 +226,7 @@ class Server {
                     {"poolMisses", number(pool.misses)},
                     {"poolReady", number(pool.ready)},
                     {"threads", number(pool.threads)},
+                    {"workers", number(worker_threads())},
                     {"vms", number(machines_.size())},
                     {"abandoned", number(abandoned())},
                     {"keptHeapPages", number(kept_heap_pages())},
@@ -305,6 +307,7 @@ class Server {
     constexpr auto patience = std::chrono::seconds(1);
     for (auto& [id, machine] : machines_) machine.vm->dispose();
     pool_->shut_down(std::chrono::steady_clock::now() + patience);
+    shut_down_workers(std::chrono::steady_clock::now() + patience);
     return 0;
   }
 
