@@ -40,9 +40,12 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
- private:
+  /// For memory that natives hold for the guest elsewhere: counts it, false when it is beyond the budget. Any
+  /// thread.
   bool take(std::size_t length);
+  void give_back(std::size_t length) { used_.fetch_sub(length, std::memory_order_relaxed); }
 
+ private:
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> most_;
 };
