@@ -351,6 +351,10 @@ b.setFipsCrypto = function setFipsCrypto(on) {
   if (on) refuse(setFipsCrypto, 'crypto.setFips'); // it would be for all guests
 };
 b.setupFipsIndicatorChannel = () => {};
+b.getPqcKeyTypes = () => [
+  'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87', 'ML-KEM-512', 'ML-KEM-768', 'ML-KEM-1024',
+  ...['SHA2', 'SHAKE'].flatMap((hash) => ['128f', '128s', '192f', '192s', '256f', '256s'].map((form) => `SLH-DSA-${hash}-${form}`)),
+];
 b.setEngine = () => false;
 b.secureHeapUsed = () => 0n;
 b.secureBuffer = (size) => new Uint8Array(size);

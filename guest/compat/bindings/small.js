@@ -142,6 +142,8 @@ return {
   mksnapshot: over('mksnapshot', (b) => {
     for (const name of ['setSerializeCallback', 'setDeserializeCallback', 'setDeserializeMainFunction']) b[name] = nothing;
   }),
+  // Loads; making a session says that it is missing.
+  http2: over('http2', (b) => { b.setCallbackFunctions = nothing; }),
   permission: over('permission', (b) => { b.has = () => true; }),
   wasm_web_api: over('wasm_web_api', (b) => { b.setImplementation = nothing; }),
   report: over('report', (b) => {

@@ -251,8 +251,20 @@ Digest fetch_digest(const std::string& name) {
     if (known != nullptr) found.reset(EVP_MD_fetch(nullptr, known, nullptr));
   }
   ERR_pop_to_mark();
+  if (found != nullptr && EVP_MD_is_a(found.get(), "NULL") == 1) found.reset();
   return found;
 }
+
+namespace {
+
+/// Not the one that does nothing, nor those that TLS alone can use.
+bool is_usable(const EVP_CIPHER* cipher) {
+  const char* name = EVP_CIPHER_get0_name(cipher);
+  return name != nullptr && EVP_CIPHER_is_a(cipher, "NULL") != 1 &&
+         std::string_view(name).find("-CBC-HMAC-") == std::string_view::npos;
+}
+
+}  // namespace
 
 Cipher fetch_cipher(const std::string& name) {
   ERR_set_mark();
@@ -262,6 +274,7 @@ Cipher fetch_cipher(const std::string& name) {
   if (legacy != nullptr) found.reset(const_cast<EVP_CIPHER*>(legacy));
   if (found == nullptr) found.reset(EVP_CIPHER_fetch(nullptr, name.c_str(), nullptr));
   ERR_pop_to_mark();
+  if (found != nullptr && !is_usable(found.get())) found.reset();
   return found;
 }
 

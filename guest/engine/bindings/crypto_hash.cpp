@@ -208,12 +208,13 @@ void get_hashes(const Arguments& args) {
   Names names;
   EVP_MD_do_all_sorted(
       [](const EVP_MD*, const char* from, const char*, void* found) {
-        if (from != nullptr && fetch_digest(from) != nullptr) static_cast<Names*>(found)->emplace_back(from);
+        if (from != nullptr) static_cast<Names*>(found)->emplace_back(from);
       },
       &names);
   EVP_MD_do_all_provided(
       nullptr, [](EVP_MD* digest, void* found) { EVP_MD_names_do_all(digest, add_provided_name, found); },
       &names);
+  std::erase_if(names, [](const std::string& name) { return fetch_digest(name) == nullptr; });
   give_names(args, names);
 }
 
@@ -232,6 +233,7 @@ void get_ciphers(const Arguments& args) {
       nullptr,
       [](EVP_CIPHER* cipher, void* found) { EVP_CIPHER_names_do_all(cipher, add_provided_name, found); },
       &names);
+  std::erase_if(names, [](const std::string& name) { return fetch_cipher(name) == nullptr; });
   give_names(args, names);
 }
 

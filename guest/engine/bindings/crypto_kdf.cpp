@@ -255,6 +255,7 @@ class ScryptJob final : public Job {
     for (std::uint64_t i = 0; i < cost_.p; ++i) {
       if (!mix(std::span(blocks).subspan(128 * cost_.r * i, 128 * cost_.r))) return false;
     }
+    before_ = {};  // the most of it; the job may stay for a while
     result.resize(length_);
     return pbkdf2.derive(result, blocks, 1, *this);
   }
