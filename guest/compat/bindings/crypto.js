@@ -85,6 +85,14 @@ b.timingSafeEqual = function timingSafeEqual(one, other) {
 
 // --- Ciphers --------------------------------------------------------------------------------------------------------
 
+let warned = false;
+function warnOfShortTag() {
+  if (warned) return;
+  warned = true;
+  tools.process.emitWarning('Using AES-GCM authentication tags of less than 128 bits without specifying the ' +
+    'authTagLength option when initializing decryption is deprecated.', 'DeprecationWarning', 'DEP0182');
+}
+
 class CipherBase {
   #cipher;
   constructor(encrypt, name, key, iv, tagLength, ctsMode, xtsStandard) {
@@ -94,7 +102,11 @@ class CipherBase {
   final() { return buffer(call(CipherBase.prototype.final, () => ossl.cipherFinal(this.#cipher))); }
   setAutoPadding(on = true) { return ossl.cipherSetAutoPadding(this.#cipher, on); }
   getAuthTag() { return buffer(ossl.cipherGetAuthTag(this.#cipher)); }
-  setAuthTag(tag) { return call(CipherBase.prototype.setAuthTag, () => ossl.cipherSetAuthTag(this.#cipher, tag)); }
+  setAuthTag(tag) {
+    const set = call(CipherBase.prototype.setAuthTag, () => ossl.cipherSetAuthTag(this.#cipher, tag));
+    if (set === 'short') warnOfShortTag();
+    return set !== false;
+  }
   setAAD(data, length) { return call(CipherBase.prototype.setAAD, () => ossl.cipherSetAAD(this.#cipher, data, length)); }
 }
 

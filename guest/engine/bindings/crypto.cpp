@@ -135,8 +135,8 @@ constexpr Native crypto_natives[] = {
 std::span<const Native> all_crypto_natives() {
   static const std::vector<Native> all = [] {
     std::vector<Native> natives(std::begin(crypto_natives), std::end(crypto_natives));
-    for (const auto& part :
-         {hash_natives(), mac_natives(), cipher_natives(), job_natives(), kdf_natives(), web_natives()})
+    for (const auto& part : {hash_natives(), mac_natives(), cipher_natives(), cipher_info_natives(),
+                             job_natives(), kdf_natives(), web_natives()})
       natives.insert(natives.end(), part.begin(), part.end());
     return natives;
   }();
@@ -249,6 +249,8 @@ Digest fetch_digest(const std::string& name) {
   if (legacy != EVP_md_null()) {
     const char* known = legacy == nullptr ? name.c_str() : EVP_MD_get0_name(legacy);
     if (known != nullptr) found.reset(EVP_MD_fetch(nullptr, known, nullptr));
+    // One that no provider has any more fails when it is to begin, and says why.
+    if (found == nullptr) found.reset(const_cast<EVP_MD*>(legacy));
   }
   ERR_pop_to_mark();
   if (found != nullptr && EVP_MD_is_a(found.get(), "NULL") == 1) found.reset();

@@ -138,6 +138,7 @@ bool at_end(v8::Isolate* isolate);
 std::span<const Native> hash_natives();
 std::span<const Native> mac_natives();
 std::span<const Native> cipher_natives();
+std::span<const Native> cipher_info_natives();
 std::span<const Native> job_natives();
 std::span<const Native> kdf_natives();
 std::span<const Native> web_natives();

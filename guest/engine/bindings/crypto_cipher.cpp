@@ -18,10 +18,15 @@ namespace {
 constexpr std::size_t cipher_weight = 1024;
 constexpr std::size_t longest_tag = 16;
 
+/// One tag, and one message at once.
+bool is_siv(int mode) {
+  return mode == EVP_CIPH_SIV_MODE || mode == EVP_CIPH_GCM_SIV_MODE;
+}
+
 bool is_authenticated(const EVP_CIPHER* cipher) {
   const int mode = EVP_CIPHER_get_mode(cipher);
   return mode == EVP_CIPH_CCM_MODE || mode == EVP_CIPH_GCM_MODE || mode == EVP_CIPH_OCB_MODE ||
-         EVP_CIPHER_get_nid(cipher) == NID_chacha20_poly1305;
+         is_siv(mode) || EVP_CIPHER_get_nid(cipher) == NID_chacha20_poly1305;
 }
 
 enum class Direction : std::uint8_t { decrypt, encrypt };
@@ -75,6 +80,12 @@ bool is_gcm_tag_length(std::uint64_t length) {
 bool begin_authenticated(v8::Isolate* isolate, Working& working, std::string_view name, std::size_t iv_length,
                          v8::Local<v8::Value> asked) {
   EVP_CIPHER_CTX* context = working.context.get();
+  if (is_siv(working.mode())) {
+    working.tag_length = longest_tag;
+    if (!asked->IsUint32() || asked.As<v8::Uint32>()->Value() == longest_tag) return true;
+    throw_invalid_tag(isolate, asked.As<v8::Uint32>()->Value());
+    return false;
+  }
   if (iv_length > INT_MAX ||
       EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, static_cast<int>(iv_length), nullptr) != 1) {
     throw_invalid_iv(isolate);
@@ -131,7 +142,8 @@ bool set_variant(v8::Isolate* isolate, Working& working, std::string_view name, 
 bool check_iv(v8::Isolate* isolate, const EVP_CIPHER* cipher, ByteSpan iv) {
   const auto expected = static_cast<std::size_t>(std::max(EVP_CIPHER_get_iv_length(cipher), 0));
   const bool bad = (iv.empty() && expected != 0) ||
-                   (!is_authenticated(cipher) && !iv.empty() && iv.size() != expected) ||
+                   ((!is_authenticated(cipher) || is_siv(EVP_CIPHER_get_mode(cipher))) && !iv.empty() &&
+                    iv.size() != expected) ||
                    (EVP_CIPHER_get_nid(cipher) == NID_chacha20_poly1305 && iv.size() > 12);
   if (bad) throw_invalid_iv(isolate);
   return !bad;
@@ -206,6 +218,11 @@ std::optional<std::size_t> room_for(Working& working, ByteSpan data) {
   return static_cast<std::size_t>(std::max({room, static_cast<int>(data.size()) + block, 0})) + slack;
 }
 
+/// Whether it is known before the end that a message isn't authentic, but only said then.
+bool says_at_the_end(const Working& working) {
+  return working.mode() == EVP_CIPH_CCM_MODE || is_siv(working.mode());
+}
+
 /// cipherUpdate(cipher, data, encoding)
 void cipher_update(const Arguments& args) {
   const CleanErrors clean;
@@ -232,7 +249,7 @@ void cipher_update(const Arguments& args) {
       EVP_CipherUpdate(working->context.get(), static_cast<std::uint8_t*>(buffer->Data()), &length,
                        data.empty() ? &nothing : data.data(), static_cast<int>(data.size())) == 1;
   if (!done) {
-    if (working->encrypts() || working->mode() != EVP_CIPH_CCM_MODE) return refuse();
+    if (working->encrypts() || !says_at_the_end(*working)) return refuse();
     working->unauthentic = true;
     length = 0;
   }
@@ -255,7 +272,7 @@ void cipher_final(const Arguments& args) {
   if (working->context == nullptr)
     return throw_error(isolate, ErrorKind::error, "ERR_CRYPTO_INVALID_STATE", "Invalid state");
   const bool authenticated = working->authenticated();
-  const bool decrypts_ccm = !working->encrypts() && working->mode() == EVP_CIPH_CCM_MODE;
+  const bool decided = !working->encrypts() && working->mode() == EVP_CIPH_CCM_MODE;
   const auto room =
       static_cast<std::size_t>(std::max(EVP_CIPHER_CTX_get_block_size(working->context.get()), 1));
   v8::Local<v8::ArrayBuffer> buffer;
@@ -263,7 +280,7 @@ void cipher_final(const Arguments& args) {
   int length = 0;
   bool good = true;
   if (!working->encrypts() && authenticated) working->pass_tag();
-  if (decrypts_ccm) {
+  if (decided || working->unauthentic) {
     good = !working->unauthentic;
   } else {
     good =
@@ -299,7 +316,7 @@ void get_auth_tag(const Arguments& args) {
     args.GetReturnValue().Set(bytes);
 }
 
-/// cipherSetAuthTag(cipher, tag): whether it could be set.
+/// cipherSetAuthTag(cipher, tag): whether it could be set; 'short' if it was, but is less than one expects.
 void set_auth_tag(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   Working* working = working_of(args);
@@ -308,6 +325,7 @@ void set_auth_tag(const Arguments& args) {
       working->tag_state != TagState::unknown)
     return args.GetReturnValue().Set(false);
   const Bytes tag(args[1]);
+  const bool unexpected = !working->tag_length.has_value() && tag.size() < longest_tag;
   const bool fits = !working->tag_length.has_value() || *working->tag_length == tag.size();
   const bool valid = working->mode() == EVP_CIPH_GCM_MODE ? fits && is_gcm_tag_length(tag.size()) : fits;
   if (!valid || tag.size() > longest_tag) return throw_invalid_tag(isolate, tag.size());
@@ -315,6 +333,7 @@ void set_auth_tag(const Arguments& args) {
   working->tag_state = TagState::known;
   working->tag.fill(0);
   std::ranges::copy(tag.span(), working->tag.begin());
+  if (unexpected) return args.GetReturnValue().Set(key(isolate, "short"));
   args.GetReturnValue().Set(true);
 }
 
@@ -346,101 +365,11 @@ void set_aad(const Arguments& args) {
                                              static_cast<int>(data.size())) == 1);
 }
 
-// --- What there is to know of a cipher
-// ----------------------------------------------------------------------------
-
-const char* mode_name(int mode) {
-  switch (mode) {
-    case EVP_CIPH_CBC_MODE:
-      return "cbc";
-    case EVP_CIPH_CCM_MODE:
-      return "ccm";
-    case EVP_CIPH_CFB_MODE:
-      return "cfb";
-    case EVP_CIPH_CTR_MODE:
-      return "ctr";
-    case EVP_CIPH_ECB_MODE:
-      return "ecb";
-    case EVP_CIPH_GCM_MODE:
-      return "gcm";
-    case EVP_CIPH_OCB_MODE:
-      return "ocb";
-    case EVP_CIPH_OFB_MODE:
-      return "ofb";
-    case EVP_CIPH_WRAP_MODE:
-      return "wrap";
-    case EVP_CIPH_XTS_MODE:
-      return "xts";
-    case EVP_CIPH_SIV_MODE:
-      return "siv";
-    case EVP_CIPH_STREAM_CIPHER:
-      return "stream";
-    default:
-      return nullptr;
-  }
-}
-
-/// Whether the cipher takes a key of this length and such an IV; sets what it then has.
-bool try_lengths(const EVP_CIPHER* cipher, v8::Local<v8::Value> key, v8::Local<v8::Value> iv, int& key_length,
-                 int& iv_length) {
-  if (!key->IsInt32() && !iv->IsInt32()) return true;
-  const CipherContext context(EVP_CIPHER_CTX_new());
-  if (context == nullptr || EVP_CipherInit_ex(context.get(), cipher, nullptr, nullptr, nullptr, 1) != 1)
-    return false;
-  if (key->IsInt32()) {
-    key_length = key.As<v8::Int32>()->Value();
-    if (EVP_CIPHER_CTX_set_key_length(context.get(), key_length) != 1) return false;
-  }
-  if (!iv->IsInt32()) return true;
-  const int asked = iv.As<v8::Int32>()->Value();
-  const int mode = EVP_CIPHER_get_mode(cipher);
-  if (mode == EVP_CIPH_CCM_MODE) {
-    if (asked < 7 || asked > 13) return false;
-  } else if (mode == EVP_CIPH_GCM_MODE || mode == EVP_CIPH_OCB_MODE) {
-    if (EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_IVLEN, asked, nullptr) != 1) return false;
-  } else if (asked != iv_length) {
-    return false;
-  }
-  iv_length = asked;
-  return true;
-}
-
-/// cipherInfo(object, name or number, keyLength, ivLength): the object, filled; undefined if there is no
-/// such.
-void cipher_info(const Arguments& args) {
-  const CleanErrors clean;
-  v8::Isolate* isolate = args.GetIsolate();
-  if (!args[0]->IsObject()) return;
-  Cipher cipher;
-  if (args[1]->IsInt32())
-    cipher.reset(const_cast<EVP_CIPHER*>(EVP_get_cipherbynid(args[1].As<v8::Int32>()->Value())));
-  else
-    cipher = fetch_cipher(to_string(isolate, args[1]));
-  if (cipher == nullptr) return;
-  int key_length = EVP_CIPHER_get_key_length(cipher.get());
-  int iv_length = EVP_CIPHER_get_iv_length(cipher.get());
-  if (!try_lengths(cipher.get(), args[2], args[3], key_length, iv_length)) return;
-  const v8::Local<v8::Object> info = args[0].As<v8::Object>();
-  const int mode = EVP_CIPHER_get_mode(cipher.get());
-  const int nid = EVP_CIPHER_get_nid(cipher.get());
-  const auto number = [&](std::string_view name, int value) {
-    set(isolate, info, name, v8::Integer::New(isolate, value));
-  };
-  if (const char* name = mode_name(mode)) set(isolate, info, "mode", to_v8(isolate, name));
-  const char* name = nid == NID_undef ? EVP_CIPHER_get0_name(cipher.get()) : OBJ_nid2sn(nid);
-  set(isolate, info, "name", to_v8(isolate, name == nullptr ? "" : name));
-  if (nid != NID_undef) number("nid", nid);
-  if (mode != EVP_CIPH_STREAM_CIPHER) number("blockSize", EVP_CIPHER_get_block_size(cipher.get()));
-  if (iv_length != 0) number("ivLength", iv_length);
-  number("keyLength", key_length);
-  args.GetReturnValue().Set(info);
-}
-
 constexpr Native crypto_cipher_natives[] = {
     {"cipherNew", cipher_new},          {"cipherUpdate", cipher_update},
     {"cipherFinal", cipher_final},      {"cipherSetAutoPadding", set_auto_padding},
     {"cipherGetAuthTag", get_auth_tag}, {"cipherSetAuthTag", set_auth_tag},
-    {"cipherSetAAD", set_aad},          {"cipherInfo", cipher_info},
+    {"cipherSetAAD", set_aad},
 };
 
 }  // namespace

@@ -208,7 +208,10 @@ void get_hashes(const Arguments& args) {
   Names names;
   EVP_MD_do_all_sorted(
       [](const EVP_MD*, const char* from, const char*, void* found) {
-        if (from != nullptr) static_cast<Names*>(found)->emplace_back(from);
+        const EVP_MD* legacy = from == nullptr ? nullptr : EVP_get_digestbyname(from);
+        if (legacy == nullptr) return;
+        const Digest provided(EVP_MD_fetch(nullptr, EVP_MD_get0_name(legacy), nullptr));
+        if (provided != nullptr) static_cast<Names*>(found)->emplace_back(from);
       },
       &names);
   EVP_MD_do_all_provided(

@@ -213,6 +213,24 @@ for (const [name, size, options] of [['aes-128-ocb', 16, { authTagLength: 16 }],
 show('no tag', () => crypto.createCipheriv('aes-128-ocb', Buffer.alloc(16), Buffer.alloc(12)));
 show('long iv', () => crypto.createCipheriv('aes-128-ocb', Buffer.alloc(16), Buffer.alloc(16), { authTagLength: 16 }));
 show('changed', () => { const d = crypto.createDecipheriv('chacha20-poly1305', Buffer.alloc(32), Buffer.alloc(12)).setAuthTag(Buffer.alloc(16)); d.update('x'); d.final(); });`),
+  row('siv', `
+for (const [name, size, iv] of [['aes-128-siv', 32, null], ['aes-256-siv', 64, null], ['aes-128-gcm-siv', 16, Buffer.alloc(12, 2)], ['aes-256-gcm-siv', 32, Buffer.alloc(12, 2)]]) {
+  const key = Buffer.from(Array(size).keys());
+  const back = (made, tag, aad) => { const d = crypto.createDecipheriv(name, key, iv).setAAD(Buffer.from(aad)).setAuthTag(tag); const text = d.update(made, 'hex', 'utf8'); return text + d.final('utf8'); };
+  for (const authTagLength of [undefined, 12, 16]) {
+    show(name, () => {
+      const c = crypto.createCipheriv(name, key, iv, { authTagLength }).setAAD(Buffer.from('aad'));
+      const made = c.update('tare', 'utf8', 'hex') + c.final('hex');
+      show('changed', () => back(made, Buffer.alloc(16), 'aad'));
+      show('other', () => back(made, c.getAuthTag(), 'AAD'));
+      return [made, c.getAuthTag(), back(made, c.getAuthTag(), 'aad')];
+    });
+  }
+  show('twice', () => { const c = crypto.createCipheriv(name, key, iv); c.update('a'); c.update('b'); });
+  show('no tag', () => { const d = crypto.createDecipheriv(name, key, iv); d.update('a'); d.final(); });
+  show('tag', () => crypto.createDecipheriv(name, key, iv).setAuthTag(Buffer.alloc(12)));
+}
+show('iv', () => crypto.createCipheriv('aes-128-gcm-siv', Buffer.alloc(16), Buffer.alloc(13)));`),
   row('keys in keys', `
 for (const [name, size, iv] of [['id-aes128-wrap', 16, 'a6a6a6a6a6a6a6a6'], ['id-aes256-wrap', 32, 'a6a6a6a6a6a6a6a6'], ['id-aes128-wrap-pad', 16, 'a65959a6'], ['aes128-wrap', 16, 'a6a6a6a6a6a6a6a6']]) {
   for (const length of [8, 16, 20, 32]) {
