@@ -148,15 +148,8 @@ return {
   mksnapshot: over('mksnapshot', (b) => {
     for (const name of ['setSerializeCallback', 'setDeserializeCallback', 'setDeserializeMainFunction']) b[name] = nothing;
   }),
-  // As in a Node without OpenSSL: those who only may need crypto know how to do without.
-  crypto: over('crypto', (b) => {
-    Object.defineProperty(b, 'getFipsCrypto', {
-      get() {
-        const { ERR_NO_CRYPTO } = tools.library.require('internal/errors').codes;
-        throw new ERR_NO_CRYPTO();
-      },
-    });
-  }),
+  // Loads; making a session says that it is missing.
+  http2: over('http2', (b) => { b.setCallbackFunctions = nothing; }),
   permission: over('permission', (b) => { b.has = () => true; }),
   wasm_web_api: over('wasm_web_api', (b) => { b.setImplementation = nothing; }),
   report: over('report', (b) => {

@@ -31,7 +31,7 @@ void* Buffers::AllocateUninitialized(std::size_t length) {
 }
 
 void Buffers::Free(void* data, std::size_t length) {
-  used_.fetch_sub(length, std::memory_order_relaxed);
+  give_back(length);
   std::free(data);
 }
 

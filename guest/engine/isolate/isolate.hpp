@@ -54,8 +54,12 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   /// What V8 was told.
   std::uint64_t told() const { return static_cast<std::uint64_t>(told_); }
 
- private:
+  /// For memory that natives hold for the guest elsewhere: counts it, false when it is beyond the budget. Any
+  /// thread.
   bool take(std::size_t length);
+  void give_back(std::size_t length) { used_.fetch_sub(length, std::memory_order_relaxed); }
+
+ private:
   std::uint64_t most_others() const { return most_.load(std::memory_order_relaxed) * 2; }
 
   std::atomic<std::uint64_t> used_{0};
