@@ -110,7 +110,8 @@ class Guest(threading.Thread):
     def run(self):
         if MODE == "slow":
             self.killed.wait()
-        how = {"code": None, "signal": None, "reason": None, "sync": "skipped", "cpuNs": 1000}
+        how = {"code": None, "signal": None, "reason": None, "sync": "skipped", "filesLost": 0, "syncProblems": [],
+               "cpuNs": 1000}
         _, verb, argument = (self.message["argv"] + ["", ""])[:3]
         if verb != "refuse":
             self.engine.send(STARTED, self.number, {"pid": self.number + 1})
