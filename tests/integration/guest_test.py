@@ -12,11 +12,9 @@ sys.path.insert(0, str(harness.ROOT / "tests" / "schema"))
 import validate  # noqa: E402
 
 NO_PROGRAMS = "a guest is JavaScript: it runs no programs of the machine"
-NO_MOUNTS = "this version mounts no folders of the host"
-UNAVAILABLE = {"exec_true": NO_PROGRAMS, "spawn_exit": NO_PROGRAMS, "host_cwd_no_write": NO_MOUNTS,
-               "host_cwd_write_1file": NO_MOUNTS}
+UNAVAILABLE = {"exec_true": NO_PROGRAMS, "spawn_exit": NO_PROGRAMS}
 MEASURED = {"node_exit_1", "fanout_1", "fanout_8", "fanout_32", "nested_8", "capture_2b", "capture_256k", "stdin_roundtrip_4k",
-            "exit_code_7", "signal_kill", "root_cwd_no_write", "reap_storm_32", "cold_start", "memory_1", "memory_4", "growth_10"}
+            "exit_code_7", "signal_kill", "root_cwd_no_write", "host_cwd_no_write", "host_cwd_write_1file", "reap_storm_32", "cold_start", "memory_1", "memory_4", "growth_10"}
 
 
 class Guest(harness.TareTest):
@@ -48,18 +46,16 @@ class Guest(harness.TareTest):
         out, err = process.communicate('{"id":0,"op":"hello","protocol":"tare.driver.v1"}\n', timeout=60)
         self.assertEqual((process.returncode, err), (0, ""))
         self.assertEqual(json.loads(out)["unavailable"], UNAVAILABLE)
-        result = self.tare("spawn", "--targets", "native,guest", "--rows", "host_cwd_no_write,host_cwd_write_1file", "--iterations",
-                           "1", "--warmup", "0")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        for name in ["host_cwd_no_write", "host_cwd_write_1file"]:
-            row = self.row(self.document(), name, "guest")
-            self.assertEqual((row["status"], row["reason"]), ("unavailable", NO_MOUNTS))
 
     def see_details(self, rows):
         self.assertEqual({"total", "create", "first_exec", "warm_exec", "dispose"}, set(rows["cold_start"]["metrics"]))
         self.assertIn("none_left", {i["id"] for i in rows["cold_start"]["invariants"]})
         self.assertEqual(rows["signal_kill"]["counters"]["signal"], 3 * 9)
-        self.assertEqual(rows["root_cwd_no_write"]["counters"]["syncSkipped"], 3)
+        for name in ["root_cwd_no_write", "host_cwd_no_write"]:
+            self.assertEqual(rows[name]["counters"], {"exits": 3, "nonZero": 0, "exitCode": 0, "syncSkipped": 3}, name)
+        written = rows["host_cwd_write_1file"]
+        self.assertEqual(written["counters"], {"exits": 3, "nonZero": 0, "exitCode": 0, "syncFiles": 3})
+        self.assertLessEqual({"file_on_host", "sync_skipped"}, {i["id"] for i in written["invariants"]})
         self.assertEqual(rows["fanout_32"]["counters"]["exits"], 3 * 32)
         self.assertEqual({i["id"] for i in rows["nested_8"]["invariants"]}, {"completed", "exit_code", "marker_once", "callbacks"})
         self.assertLessEqual({"no_zombies", "fds_back", "threads_back"}, {i["id"] for i in rows["reap_storm_32"]["invariants"]})

@@ -83,15 +83,12 @@ std::string hello(Lane& lane, const json::Value& request) {
   hello.version = version();
   hello.engine = engine_name(lane.engine().about().v8);
   hello.pid = ::getpid();
-  hello.rows = {"node_exit_1",       "fanout_<n>",         "nested_8",    "capture_2b",
-                "capture_256k",      "stdin_roundtrip_4k", "exit_code_7", "signal_kill",
-                "root_cwd_no_write", "reap_storm_32",      "cold_start"};
+  hello.rows = {
+      "node_exit_1",          "fanout_<n>",    "nested_8",    "capture_2b",        "capture_256k",
+      "stdin_roundtrip_4k",   "exit_code_7",   "signal_kill", "root_cwd_no_write", "host_cwd_no_write",
+      "host_cwd_write_1file", "reap_storm_32", "cold_start"};
   const std::string no_programs = "a guest is JavaScript: it runs no programs of the machine";
-  const std::string no_mounts = "this version mounts no folders of the host";
-  hello.unavailable = {{"exec_true", no_programs},
-                       {"spawn_exit", no_programs},
-                       {"host_cwd_no_write", no_mounts},
-                       {"host_cwd_write_1file", no_mounts}};
+  hello.unavailable = {{"exec_true", no_programs}, {"spawn_exit", no_programs}};
   const auto no_memory = why_no_memory(lane.engine().pids());
   for (const std::string_view row : {memory_prefix, growth_prefix}) {
     const std::string name = fmt::format("{}<n>", row);
@@ -174,6 +171,12 @@ std::optional<Operation> single(std::string_view row, const Params& params) {
   } else if (row == "root_cwd_no_write") {
     operation.script = exit_script;
     operation.cwd = "/";
+  } else if (row == "host_cwd_no_write") {
+    operation.script = exit_script;
+    operation.cwd = host_folder;
+  } else if (row == "host_cwd_write_1file") {
+    operation.script = serve::write_script(needed(params.file, "file"), needed(params.content, "content"));
+    operation.cwd = host_folder;
   } else {
     return std::nullopt;
   }
@@ -213,7 +216,8 @@ Sample sample_row(Lane& lane, std::string_view row, const Params& params) {
   }
   if (!operation) throw serve::Refusal{"unsupported", fmt::format("no row '{}'", row)};
 
-  lane.wake();
+  const bool on_host = operation->cwd == host_folder;
+  lane.wake(on_host ? std::optional(needed(params.dir, "dir")) : std::nullopt);
   try {
     if (row == "reap_storm_32") return reap_storm(lane, operation->count, deadline);
     Sample sample = run_in(lane.vm(), *operation, deadline);

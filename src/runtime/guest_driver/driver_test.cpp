@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "runtime/guest/world_for_tests.hpp"
 #include "runtime/guest_driver/processes.hpp"
@@ -38,7 +39,7 @@ TEST_F(GuestDriver, says_what_it_has_and_why_not_the_rest) {
   for (const char* row : {R"("fanout_<n>")", R"("memory_<n>")", R"("growth_<n>")"})
     EXPECT_THAT(answer, HasSubstr(row));
   EXPECT_THAT(answer, HasSubstr(R"("asynchronousSpawn":true)"));
-  EXPECT_THAT(answer, HasSubstr(R"("host_cwd_no_write":")"));
+  EXPECT_THAT(answer, HasSubstr(R"("unavailable":{"exec_true":)"));
 }
 
 TEST_F(GuestDriver, a_process_has_its_phases_and_its_code) {
@@ -70,6 +71,22 @@ TEST_F(GuestDriver, output_and_input_are_exact) {
 
 TEST_F(GuestDriver, a_clean_exit_in_the_root_folder_synced_nothing) {
   EXPECT_EQ(counter(sample("root_cwd_no_write"), "syncSkipped"), 1);
+}
+
+TEST_F(GuestDriver, host_rows_have_their_folder_and_write_what_they_are_told) {
+  const file::TemporaryFolder folder("tare-guest-host");
+  const std::string dir = fmt::format(R"("dir":"{}",)", folder.path().string());
+  const json::Value clean = sample("host_cwd_no_write", dir);
+  EXPECT_EQ(clean.at("outcome").as_string(), "ok") << clean;
+  EXPECT_EQ(counter(clean, "syncSkipped"), 1);
+  const json::Value dirty =
+      sample("host_cwd_write_1file", dir + R"("file":"written","content":"a \"b\"\n",)");
+  EXPECT_EQ(counter(dirty, "exitCode"), 0) << dirty;
+  EXPECT_EQ(counter(dirty, "syncFiles"), 1);
+  EXPECT_FALSE(dirty.at("counters").as_object().contains("syncSkipped"));
+  EXPECT_EQ(file::read(folder.path() / "written", 100), "a \"b\"\n");
+  // The next row has no folder again.
+  EXPECT_EQ(counter(sample("node_exit_1"), "exitCode"), 0);
 }
 
 TEST_F(GuestDriver, a_storm_leaves_nothing) {
@@ -129,6 +146,8 @@ TEST_F(GuestDriver, what_makes_no_sense_is_refused) {
               HasSubstr("params.guests must be 1 to 1000, got 0"));
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"growth_9","params":{"timeoutMs":1,"processes":9}})"),
               HasSubstr("params.warmup is missing"));
+  EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"host_cwd_no_write","params":{"timeoutMs":1}})"),
+              HasSubstr("params.dir is missing"));
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"fanout_8","params":{"timeoutMs":1}})"),
               HasSubstr("params.fanout is missing"));
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"node_exit_1","params":{}})"),
