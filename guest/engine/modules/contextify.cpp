@@ -237,17 +237,17 @@ void extend_contextify(v8::Isolate* isolate, Local<v8::Context> context, Local<v
   add_contextify_script(isolate, context, binding);
 }
 
-std::vector<std::intptr_t> make_references() {
+std::vector<std::intptr_t> make_contextify_references() {
   const auto script = contextify_script_references();
   std::vector<std::intptr_t> all(script.begin(), script.end());
   all.insert(all.end(), vm_context_references().begin(), vm_context_references().end());
   return all;
 }
 
-const std::vector<std::intptr_t> references = make_references();
+const std::vector<std::intptr_t> contextify_references = make_contextify_references();
 
 }  // namespace
 
-extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify, references};
+extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify, contextify_references};
 
 }  // namespace tare::engine
