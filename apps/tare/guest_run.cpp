@@ -19,6 +19,7 @@
 #include "base/file.hpp"
 #include "base/flag.hpp"
 #include "base/text.hpp"
+#include "guest_recordings.hpp"
 #include "protocol/frame.hpp"
 #include "runtime/guest/engine.hpp"
 
@@ -315,6 +316,9 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
   options.log = [&context](guest::Level level, const std::string& text) {
     if (level >= guest::Level::warning) context.err.write("tare: " + text::one_line(text) + "\n");
   };
+  const Recordings recordings(flags);
+  recordings.ask(options);
+  recordings.ask(spawn);
   const Program program = program_of(flags);
   spawn.argv = program.argv;
 
@@ -328,6 +332,7 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
     const Forwarder forwarder(guest, signals.get(), program.reads_stdin);
     exit = follow(guest);
   }
+  recordings.write(engine, guest, context);
   return exit ? report(*exit, flags, context) : exit_broken_pipe;
 }
 
