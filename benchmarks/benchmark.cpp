@@ -38,7 +38,8 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           guest_memory(),
                                           guest_stdio_rate(),
                                           guest_stdio_roundtrip(),
-                                          guest_churn()};
+                                          guest_churn(),
+                                          guest_trace_cost()};
   return all;
 }
 

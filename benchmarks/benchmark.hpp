@@ -133,5 +133,6 @@ Benchmark guest_memory();
 Benchmark guest_stdio_rate();
 Benchmark guest_stdio_roundtrip();
 Benchmark guest_churn();
+Benchmark guest_trace_cost();
 
 }  // namespace tare::benchmarks
