@@ -16,7 +16,7 @@ namespace {
 /// every block has fresh engines, and what is judged is the spread of the blocks.
 constexpr std::size_t fewest_blocks = 12;
 constexpr std::size_t most_blocks = 60;
-constexpr auto limit = std::chrono::seconds(80);
+constexpr auto cost_limit = std::chrono::seconds(80);
 constexpr std::size_t rounds_of_block = 60;
 constexpr std::size_t warmup_of_block = 8;
 
@@ -33,7 +33,7 @@ guest::EngineOptions untraced_options() {
 }
 
 /// Mean time of one guest out of the full pool, in ms.
-double round_ms(Guests& guests) {
+double untraced_round_ms(Guests& guests) {
   guests.settle();
   const SystemClock clock;
   const Instant begin = clock.now();
@@ -44,16 +44,16 @@ double round_ms(Guests& guests) {
   return static_cast<double>((clock.now() - begin).count()) / 1e6 / static_cast<double>(guests_of_round);
 }
 
-double median(std::vector<double> values) {
+double p50_of(std::vector<double> values) {
   return measure::summarise(std::move(values)).p50.value();
 }
 
-struct Block {
+struct CostBlock {
   double with = 0;
   double without = 0;
 };
 
-Block measure_block(std::uint64_t number) {
+CostBlock measure_block(std::uint64_t number) {
   Guests with;
   Guests without(untraced_options());
   std::vector<double> with_ms;
@@ -62,25 +62,25 @@ Block measure_block(std::uint64_t number) {
     double one = 0;
     double other = 0;
     for (const std::size_t lane : measure::lane_order(seed + number, i, 2))
-      (lane == 0 ? one : other) = round_ms(lane == 0 ? with : without);
+      (lane == 0 ? one : other) = untraced_round_ms(lane == 0 ? with : without);
     if (i < warmup_of_block) continue;
     with_ms.push_back(one);
     without_ms.push_back(other);
   }
-  return {median(std::move(with_ms)), median(std::move(without_ms))};
+  return {p50_of(std::move(with_ms)), p50_of(std::move(without_ms))};
 }
 
 Measurement measure_cost() {
   std::vector<double> with;
   std::vector<double> without;
-  const std::size_t blocks = repeat(fewest_blocks, most_blocks, limit, [&](std::size_t number) {
-    const Block block = measure_block(number);
+  const std::size_t blocks = repeat(fewest_blocks, most_blocks, cost_limit, [&](std::size_t number) {
+    const CostBlock block = measure_block(number);
     with.push_back(block.with);
     without.push_back(block.without);
   });
   const measure::Comparison ratio = measure::compare_paired(with, without);
-  return {median(with),
-          median(without),
+  return {p50_of(with),
+          p50_of(without),
           ratio.ratio,
           ratio.ratio_interval,
           fmt::format("{} pairs of fresh engines, {} rounds of {} guests each", blocks, rounds_of_block,
