@@ -28,7 +28,8 @@ guest::EngineOptions untraced_options() {
   guest::EngineOptions options;
   options.installation.lib = file::lib_folder() / "bench" / "guest_untraced";
   if (!std::filesystem::exists(options.installation.lib / "tare_guest.node"))
-    throw Error(ErrorCode::unavailable, "the engine without tracing is not built", "", "`make bench` builds it");
+    throw Error(ErrorCode::unavailable, "the engine without tracing is not built", "",
+                "`make bench` builds it");
   return options;
 }
 

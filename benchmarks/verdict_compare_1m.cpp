@@ -33,11 +33,11 @@ report::Document made_run(double median, std::uint64_t stream) {
 /// A change of +10 % is past the tolerance, so that no test is skipped, and all three quantiles must be found
 /// worse.
 void check(const verdict::Comparison& comparison) {
-  const bool right =
-      comparison.entries.size() == 3 &&
-      std::ranges::all_of(comparison.entries, [](const verdict::Entry& entry) {
-        return entry.change == verdict::Change::worse && entry.base_n == compared_processes * compared_samples;
-      });
+  const bool right = comparison.entries.size() == 3 &&
+                     std::ranges::all_of(comparison.entries, [](const verdict::Entry& entry) {
+                       return entry.change == verdict::Change::worse &&
+                              entry.base_n == compared_processes * compared_samples;
+                     });
   if (!right) throw Error(ErrorCode::failed, "the comparison of two million samples is not right");
 }
 

@@ -47,8 +47,7 @@ Recordings::Recordings(const GuestRunFlags& flags) {
   std::set<std::string> taken;
   if (!flags.code && !flags.words.empty() && flags.words.front() != "-")
     taken.insert(same_file(flags.words.front()));
-  if (flags.cpu_profile)
-    profiles_[ProfileKind::cpu] = output_file("--cpu-prof", *flags.cpu_profile, taken);
+  if (flags.cpu_profile) profiles_[ProfileKind::cpu] = output_file("--cpu-prof", *flags.cpu_profile, taken);
   if (flags.heap_profile)
     profiles_[ProfileKind::heap] = output_file("--heap-prof", *flags.heap_profile, taken);
   trace_ = flags.trace.has_value();

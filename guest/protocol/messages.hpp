@@ -73,7 +73,7 @@ struct Spawn {
   std::optional<std::string> cwd;                         ///< instead of the machine's
   std::optional<std::map<std::string, std::string>> env;  ///< instead of the machine's
   Stdio stdio = Stdio::ignore;
-  std::optional<std::uint64_t> timeout_ms;  ///< wall time of this process; reason wall_time
+  std::optional<std::uint64_t> timeout_ms;           ///< wall time of this process; reason wall_time
   std::optional<std::vector<ProfileKind>> profiles;  ///< of this process, not of its children
 };
 BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms, profiles))
@@ -81,8 +81,8 @@ BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms
 /// The first line of a profile frame; a part of the profile's JSON follows its newline.
 struct ProfilePart {
   ProfileKind kind = ProfileKind::cpu;
-  bool last = false;                  ///< nothing more of this kind comes
-  std::optional<std::string> error;   ///< there is no profile: why
+  bool last = false;                 ///< nothing more of this kind comes
+  std::optional<std::string> error;  ///< there is no profile: why
 };
 BOOST_DESCRIBE_STRUCT(ProfilePart, (), (kind, last, error))
 

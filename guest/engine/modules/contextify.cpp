@@ -248,6 +248,7 @@ const std::vector<std::intptr_t> contextify_references = make_contextify_referen
 
 }  // namespace
 
-extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify, contextify_references};
+extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify,
+                                        contextify_references};
 
 }  // namespace tare::engine

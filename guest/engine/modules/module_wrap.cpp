@@ -272,6 +272,7 @@ const std::vector<std::intptr_t> wrap_references = make_wrap_references();
 
 }  // namespace
 
-extern const Binding module_wrap_binding{"module_wrap", module_wrap_natives, extend_module_wrap, wrap_references};
+extern const Binding module_wrap_binding{"module_wrap", module_wrap_natives, extend_module_wrap,
+                                         wrap_references};
 
 }  // namespace tare::engine

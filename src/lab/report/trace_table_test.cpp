@@ -57,9 +57,10 @@ TEST(TraceTable, shows_the_sub_phases_that_have_figures) {
   ASSERT_EQ(table.lines.size(), 1U);
   EXPECT_EQ(table.lines[0].labels.front(), "ts_wait_total");
   EXPECT_EQ(table.lines[0].cells[0].text, "1.50");
-  EXPECT_THAT(lifecycle_lines(document),
-              ElementsAre("guest, node_exit_1: ends known by already_known 1, own_read 2; first waited for by "
-                          "poll_event 3"));
+  EXPECT_THAT(
+      lifecycle_lines(document),
+      ElementsAre("guest, node_exit_1: ends known by already_known 1, own_read 2; first waited for by "
+                  "poll_event 3"));
 }
 
 }  // namespace

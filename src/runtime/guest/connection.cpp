@@ -159,9 +159,9 @@ bool Connection::wait(const std::shared_ptr<Record>& record, Done done, std::opt
   const bool in_time = wait_for(lock, record.get(), [&] { return done(*record); }, deadline);
   if (!record->exit || life.observed) return in_time;
   life.observed = SystemClock().now();
-  life.route = known                                        ? Route::already_known
+  life.route = known                                       ? Route::already_known
                : life.reader == std::this_thread::get_id() ? Route::own_read
-                                                            : Route::other_read;
+                                                           : Route::other_read;
   return in_time;
 }
 

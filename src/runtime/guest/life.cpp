@@ -6,7 +6,8 @@ namespace tare::guest {
 
 std::map<std::string, std::int64_t> phases(const Life& life) {
   std::map<std::string, std::int64_t> all;
-  const auto put = [&](const char* name, const std::optional<Instant>& from, const std::optional<Instant>& to) {
+  const auto put = [&](const char* name, const std::optional<Instant>& from,
+                       const std::optional<Instant>& to) {
     if (from && to) all[name] = std::max(Nanoseconds(0), Nanoseconds(*to - *from)).count();
   };
   put("ts_start_total", life.spawned, life.started);

@@ -33,7 +33,7 @@ struct Life {
   std::optional<Instant> spawn_returned;
   std::thread::id reader;  ///< who read its end
   std::optional<Route> route;
-  std::string first_waiter;                ///< the first call that waited for anything of it
+  std::string first_waiter;                      ///< the first call that waited for anything of it
   std::map<std::string, std::uint64_t> waiters;  ///< how many calls waited, by their names
 };
 
