@@ -45,7 +45,7 @@ void add_run(CLI::App& guest, Context& context) {
   add_text(*run, "--heap-prof", flags->heap_profile,
            "Write who allocated what it held at its end, sampled (.heapprofile)", "FILE");
   // Not as a word of its own, which would be the script's name as often as not.
-  run->add_flag("--trace{-}", flags->trace,
+  run->add_flag("--trace", flags->trace,
                 "Count the stages of the engine's work; print them on stderr at the end, or write them to "
                 "FILE with --trace=FILE");
   run->footer(
@@ -61,6 +61,7 @@ void add_run(CLI::App& guest, Context& context) {
       "  tare guest run -e 'console.log(process.version)'\n"
       "  echo '{\"a\":1}' | tare guest run filter.js --key a\n"
       "  tare guest run --memory 64 --timeout 10 untrusted.js\n"
+      "  tare guest run --cpu-prof busy.cpuprofile busy.js\n"
       "  tare guest run --allow env,network - < script.js");
   run->callback([flags, &context, run] {
     flags->words = guest_words(*run, context);

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using guest::ProfileKind;
 
-constexpr const char* to_stderr = "-";
+constexpr const char* to_stderr = "true";  // what a flag without a value is to the library
 
 const char* flag_of(ProfileKind kind) {
   return kind == ProfileKind::cpu ? "--cpu-prof" : "--heap-prof";

@@ -23,7 +23,7 @@ struct GuestRunFlags {
   std::optional<std::string> code;  ///< of -e
   std::optional<std::string> cpu_profile;
   std::optional<std::string> heap_profile;
-  std::optional<std::string> trace;  ///< of --trace[=FILE]; "-" without a file
+  std::optional<std::string> trace;  ///< of --trace[=FILE]; "true" without a file
   std::vector<std::string> words;    ///< the file, unless there is code, and the guest's own arguments
 };
 
