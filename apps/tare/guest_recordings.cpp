@@ -22,7 +22,7 @@ const char* flag_of(ProfileKind kind) {
 
 std::string same_file(const fs::path& path) {
   std::error_code error;
-  const fs::path real = fs::weakly_canonical(path, error);
+  const fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path.string() : real.string();
 }
 
