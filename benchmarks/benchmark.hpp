@@ -135,5 +135,6 @@ Benchmark guest_stdio_roundtrip();
 Benchmark guest_sync_skip();
 Benchmark guest_fs_small();
 Benchmark guest_churn();
+Benchmark guest_trace_cost();
 
 }  // namespace tare::benchmarks

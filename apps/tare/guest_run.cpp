@@ -20,6 +20,7 @@
 #include "base/flag.hpp"
 #include "base/text.hpp"
 #include "guest_mounts.hpp"
+#include "guest_recordings.hpp"
 #include "protocol/frame.hpp"
 #include "runtime/guest/engine.hpp"
 
@@ -325,6 +326,9 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
   for (const std::string& text : flags.mounts) machine.mounts.push_back(mount_of(text));
   add_roots(options, machine.mounts);
   spawn.cwd = flags.cwd;
+  const Recordings recordings(flags);
+  recordings.ask(options);
+  recordings.ask(spawn);
   const Program program = program_of(flags, machine.mounts);
   spawn.argv = program.argv;
 
@@ -338,6 +342,7 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
     const Forwarder forwarder(guest, signals.get(), program.reads_stdin);
     exit = follow(guest);
   }
+  recordings.write(engine, guest, context);
   return exit ? report(*exit, flags, context) : exit_broken_pipe;
 }
 

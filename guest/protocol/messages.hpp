@@ -73,6 +73,10 @@ BOOST_DESCRIBE_STRUCT(CreateVm, (), (permissions, limits, env, cwd, mounts))
 enum class Stdio { ignore, pipe };
 BOOST_DESCRIBE_ENUM(Stdio, ignore, pipe)
 
+/// What V8 can record of a process while it runs: where its time goes, or who allocates what lives.
+enum class ProfileKind { cpu, heap };
+BOOST_DESCRIBE_ENUM(ProfileKind, cpu, heap)
+
 struct Spawn {
   std::uint32_t vm = 0;
   std::optional<std::uint32_t> context;
@@ -80,9 +84,30 @@ struct Spawn {
   std::optional<std::string> cwd;                         ///< instead of the machine's
   std::optional<std::map<std::string, std::string>> env;  ///< instead of the machine's
   Stdio stdio = Stdio::ignore;
-  std::optional<std::uint64_t> timeout_ms;  ///< wall time of this process; reason wall_time
+  std::optional<std::uint64_t> timeout_ms;           ///< wall time of this process; reason wall_time
+  std::optional<std::vector<ProfileKind>> profiles;  ///< of this process, not of its children
 };
-BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms))
+BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms, profiles))
+
+/// The first line of a profile frame; a part of the profile's JSON follows its newline.
+struct ProfilePart {
+  ProfileKind kind = ProfileKind::cpu;
+  bool last = false;                 ///< nothing more of this kind comes
+  std::optional<std::string> error;  ///< there is no profile: why
+};
+BOOST_DESCRIBE_STRUCT(ProfilePart, (), (kind, last, error))
+
+/// Of all parts of a profile together. A larger one is refused.
+inline constexpr std::size_t profile_limit = std::size_t{256} << 20;
+
+std::string encode_profile(const ProfilePart& part, std::string_view bytes);
+
+struct ProfileFrame {
+  ProfilePart part;
+  std::string_view bytes;  ///< within the payload
+};
+/// Throws Error(input).
+ProfileFrame decode_profile(std::string_view payload);
 
 struct Kill {
   std::string signal = "SIGKILL";
@@ -122,8 +147,9 @@ struct Ready {
   std::string v8;    ///< "13.6.233.17-node.44"
   std::string node;  ///< "24.22.3"
   Isolation isolation;
+  std::optional<bool> trace;  ///< it counts its stages
 };
-BOOST_DESCRIBE_STRUCT(Ready, (), (pid, v8, node, isolation))
+BOOST_DESCRIBE_STRUCT(Ready, (), (pid, v8, node, isolation, trace))
 
 struct Started {
   std::int64_t pid = 0;  ///< in the virtual machine
@@ -165,7 +191,22 @@ struct Log {
 };
 BOOST_DESCRIBE_STRUCT(Log, (), (level, text))
 
-/// The answer to create_vm, dispose_vm, write_file, stats and create_context.
+/// How often the engine passed a stage of its work since it was started, and how long that took.
+struct StageCount {
+  std::uint64_t calls = 0;
+  double total_us = 0;
+  double max_us = 0;
+};
+BOOST_DESCRIBE_STRUCT(StageCount, (), (calls, total_us, max_us))
+
+/// Those that were passed, by their names in kernel/trace.hpp, and others that a reader may look for.
+struct StageReport {
+  std::map<std::string, StageCount> stages;
+  std::map<std::string, std::string> absent;  ///< why the engine has no such stage
+};
+BOOST_DESCRIBE_STRUCT(StageReport, (), (stages, absent))
+
+/// The answer to create_vm, dispose_vm, write_file, stats, stages and create_context.
 struct Reply {
   std::optional<std::string> error;
   /// Of stats, all since the engine's start or now: liveGuests, spawned, exited, poolHits, poolMisses,
@@ -173,8 +214,9 @@ struct Reply {
   std::optional<std::map<std::string, std::int64_t>> counters;
   /// Of dispose_vm: how many processes still lived and were killed.
   std::optional<std::uint64_t> killed;
+  std::optional<StageReport> stages;  ///< of stages
 };
-BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed))
+BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed, stages))
 
 /// The argument of engine.js.
 struct EngineConfig {
@@ -183,8 +225,9 @@ struct EngineConfig {
   std::string snapshot;               ///< path of the start-up snapshot; compiled code lies beside it
   std::optional<std::uint32_t> pool;  ///< isolates that wait for a process
   std::optional<std::uint64_t> memory_limit_bytes;  ///< of the whole engine process
+  std::optional<bool> trace;                        ///< count the stages
 };
-BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes))
+BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes, trace))
 
 /// "SIGKILL" of 9 and the reverse; nothing for what is not a signal.
 std::optional<std::string> signal_name(int number);

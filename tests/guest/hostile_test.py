@@ -175,6 +175,31 @@ class EndlessGuests(EngineTest):
         for guest in guests:
             self.assert_killed(guest.wait(), "killed")
 
+    def test_many_are_profiled_at_once(self):
+        vm = self.vm()
+        before = self.engine.stats()
+        codes = ["function f() { for (const end = Date.now() + 300; Date.now() < end;); } f()",
+                 UP + "for (;;) try { for (;;); } catch {}",
+                 "const all = []; for (;;) all.push(new Array(1e5).fill({}))",
+                 "(function deep(n) { try { deep(n + 1) } catch { for (const end = Date.now() + 100; Date.now() < end;); } })(0)",
+                 "for (let i = 0; i < 5000; i++) eval(`(function n${i}() { return ${i} })()`)",
+                 "process.exit(3)"]
+        guests = [self.engine.spawn(vm, ["node", "-e", code], profiles=["cpu", "heap"]) for code in codes * 2]
+        for guest in (guests[1], guests[7]):
+            guest.read_until(b"up")
+            guest.kill()
+        for guest in guests:
+            guest.wait()
+            kinds = self.engine.profiles.pop(guest.id)
+            self.assertEqual(sorted(kinds), ["cpu", "heap"])
+            self.assertIn("nodes", json.loads(kinds["cpu"]))
+            self.assertIn("head", json.loads(kinds["heap"]))
+        late = self.engine.spawn(vm, ["node", "-e", "for (;;);"], profiles=["cpu"])
+        late.kill()
+        self.assert_killed(late.wait(), "killed")
+        self.assertIn("cpu", self.engine.profiles.pop(late.id))
+        self.assertEqual(self.engine.stats()["abandoned"], before["abandoned"])
+
     def test_killed_while_it_starts(self):
         vm = self.vm()
         for _ in range(30):
@@ -798,7 +823,7 @@ print(engine.pid, flush=True); import time; time.sleep(600)"""
         engine = self.engine()
         vm = engine.vm()
         for kind, payload in ((1, b"no json"), (1, b'{"permissions": 5}'), (2, b""), (5, b"\xff\xfe"), (6, b"no newline"), (6, b'{"path":"relative"}\nx'),
-                              (6, b'{"path":"/a\\u0000b"}\nx'), (7, b"{}"), (99, b"{}"), (255, b"")):
+                              (6, b'{"path":"/a\\u0000b"}\nx'), (7, b"{}"), (8, b"{}"), (99, b"{}"), (255, b"")):
             with self.subTest(kind=kind, payload=payload):
                 number = engine.next_id()
                 engine.send(kind, number, payload)
@@ -806,6 +831,8 @@ print(engine.pid, flush=True); import time; time.sleep(600)"""
         for payload in (b"no json", b"[]", b'{"vm": 12345, "argv": ["node"]}', json.dumps({"vm": vm, "argv": []}).encode(),
                         json.dumps({"vm": vm, "argv": ["none"]}).encode(), json.dumps({"vm": vm, "argv": ["node"], "stdio": "pipe"}).encode(),
                         json.dumps({"vm": vm, "argv": ["node", "x" * 200_000]}).encode(), json.dumps({"vm": vm, "argv": ["node", "a\0b"]}).encode(),
+                        json.dumps({"vm": vm, "argv": ["node"], "profiles": ["wall"]}).encode(),
+                        json.dumps({"vm": vm, "argv": ["node"], "profiles": "cpu"}).encode(),
                         json.dumps({"vm": vm, "argv": ["node"], "cwd": "/none"}).encode(), json.dumps({"vm": vm, "argv": ["node"], "context": 7}).encode()):
             with self.subTest(payload=payload[:60]):
                 number = engine.next_id()

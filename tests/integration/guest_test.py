@@ -47,6 +47,41 @@ class Guest(harness.TareTest):
         self.assertEqual((process.returncode, err), (0, ""))
         self.assertEqual(json.loads(out)["unavailable"], UNAVAILABLE)
 
+    def test_a_trace_has_every_stage_and_the_lives(self):
+        rows = "node_exit_1,fanout_8,nested_8,root_cwd_no_write"
+        result = self.tare("spawn", "--targets", "guest,guest_cold", "--rows", rows, "--iterations", "3", "--warmup", "1", "--trace",
+                           timeout=240)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = self.document()
+        self.assertEqual(list(validate.problems(validate.load(harness.ROOT / "docs" / "run.schema.json"), document)), [])
+        expected = {"node_exit_1": 5, "fanout_8": 5, "nested_8": 9, "root_cwd_no_write": 6}
+        for row in document["rows"]:
+            with self.subTest(row=row["row"], target=row["target"]):
+                traced = [i for i in row["invariants"] if i["id"].startswith("trace_")]
+                self.assertEqual((len(traced), {i["ok"] for i in traced}), (expected[row["row"]], {True}))
+                self.see_trace(row)
+
+    def see_trace(self, row):
+        trace = row["trace"]
+        parents = 8 if row["row"] == "fanout_8" else 1
+        children = 8 if row["row"] == "nested_8" else 0
+        self.assertEqual(trace["stages"]["execute_total"]["calls"], 3 * parents)
+        self.assertEqual(trace["stages"]["process_exit_cleanup_sync_host_writes_clean_skip"]["calls"], 3 * (parents + children))
+        self.assertNotIn("process_exit_cleanup_sync_host_writes", trace["stages"])
+        self.assertIn("process_exit_cleanup_sync_host_writes", trace["absent"])
+        self.assertFalse(set(trace["stages"]) & set(trace["absent"]))
+        self.assertTrue(all(stage["calls"] > 0 for stage in trace["stages"].values()))
+        lives = trace["lifecycle"]
+        if row["row"] in ("nested_8", "root_cwd_no_write"):
+            self.assertIsNone(lives)
+            return
+        self.assertEqual(lives["processes"], 3 * parents)
+        self.assertEqual(sum(lives["resolutionRoutes"].values()), 3 * parents)
+        self.assertEqual(lives["firstWaiters"], {"poll_event": 3 * parents})
+        self.assertEqual(len(lives["subPhases"]), 27)
+        for name, phase in lives["subPhases"].items():
+            self.assertEqual(phase is None, name in trace["absent"], name)
+
     def see_details(self, rows):
         self.assertEqual({"total", "create", "first_exec", "warm_exec", "dispose"}, set(rows["cold_start"]["metrics"]))
         self.assertIn("none_left", {i["id"] for i in rows["cold_start"]["invariants"]})

@@ -27,7 +27,8 @@ void* Buffers::Allocate(std::size_t length) {
 }
 
 void* Buffers::AllocateUninitialized(std::size_t length) {
-  return take(length) ? std::malloc(length == 0 ? 1 : length) : nullptr;
+  // Not uninitialised all the same: what was there before may be of another guest.
+  return Allocate(length);
 }
 
 void Buffers::Free(void* data, std::size_t length) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/kernel/pipe.hpp"
+#include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
 
 namespace tare::kernel {
@@ -37,11 +38,13 @@ bool ignored_by_default(int signal) {
 Process::Process(Start start)
     : pid_(start.pid),
       ppid_(start.ppid),
+      is_child_(start.ppid != 1),
       vm_(std::move(start.vm)),
       program_(start.program),
       argv_(std::move(start.argv)),
       started_(vm_->clock().now()),
       run_time_(start.run_time ? start.run_time : vm_->limits().run_time),
+      attachment_(std::move(start.attachment)),
       env_(std::move(start.env)),
       cwd_(std::move(start.cwd)),
       umask_(start.umask),
@@ -93,9 +96,16 @@ Result<std::array<int, 2>> Process::pipe() {
 
 void Process::post_exit(Exit exit) {
   if (exit_posted_.exchange(true)) return;
+  const Stopwatch cleanup(vm_->trace());
   on_kill(nullptr);
   fds_.close_all();
+  const Stopwatch syncing(vm_->trace());
   auto synced = vm_->files().sync(pid_);
+  if (synced) {
+    syncing.record(Stage::process_exit_cleanup_sync_host_writes);
+  } else {
+    syncing.count(Stage::process_exit_cleanup_sync_host_writes_clean_skip);
+  }
   {
     const std::lock_guard lock(mutex_);
     if (synced) files_synced_ = synced->files;
@@ -106,7 +116,7 @@ void Process::post_exit(Exit exit) {
     signal_waker_.reset();
   }
   if (synced) vm_->add_synced(*std::move(synced));
-  vm_->processes().ended(*this, exit);
+  vm_->processes().ended(*this, exit, cleanup);
 }
 
 std::optional<Exit> Process::exit() const {

@@ -22,6 +22,15 @@ namespace tare::kernel {
 class Vm;
 class ProcessTable;
 
+/// What a process's runner is to do beside running it. The kernel hands it on and knows nothing of it.
+class Attachment {
+ public:
+  Attachment() = default;
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  virtual ~Attachment() = default;
+};
+
 /// How a process ended: with an exit code (0 to 255) or by a signal, and never both. `reason` is for people
 /// and set when the engine ended it: "killed: 128 MB of heap used up".
 struct Exit {
@@ -53,6 +62,8 @@ class Process : public std::enable_shared_from_this<Process> {
   int pid() const { return pid_; }
   /// Changes to 1 when the parent ends.
   int ppid() const { return ppid_.load(); }
+  /// Whether another process started it, whatever became of that one.
+  bool is_child() const { return is_child_; }
   const std::shared_ptr<Vm>& vm() const { return vm_; }
   /// What it runs, and its arguments: for a script with a `#!` line already those of the interpreter.
   Program program() const { return program_; }
@@ -60,6 +71,7 @@ class Process : public std::enable_shared_from_this<Process> {
   Instant started() const { return started_; }
   /// How long it may run, if that is limited. Enforced by who runs it.
   std::optional<std::chrono::milliseconds> run_time() const { return run_time_; }
+  const std::shared_ptr<Attachment>& attachment() const { return attachment_; }
 
   /// Own thread.
   Environment& env() { return env_; }
@@ -144,11 +156,13 @@ class Process : public std::enable_shared_from_this<Process> {
 
   const int pid_;
   std::atomic<int> ppid_;
+  const bool is_child_;
   const std::shared_ptr<Vm> vm_;
   const Program program_;
   const std::vector<std::string> argv_;
   const Instant started_;
   const std::optional<std::chrono::milliseconds> run_time_;
+  const std::shared_ptr<Attachment> attachment_;
   Environment env_;
   std::string cwd_;
   std::uint32_t umask_ = 022;
@@ -190,6 +204,7 @@ struct Process::Start {
   std::string cwd;
   std::uint32_t umask;
   std::optional<std::chrono::milliseconds> run_time;
+  std::shared_ptr<Attachment> attachment;
   ExitCallback on_exit;
 };
 

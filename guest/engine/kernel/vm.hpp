@@ -12,6 +12,8 @@
 
 namespace tare::kernel {
 
+class Trace;
+
 /// What a guest sees as its machine: files, processes, permissions, limits. Thread-safe. Processes keep it
 /// alive, so it goes when the last of them has ended and nobody else holds it.
 class Vm : public std::enable_shared_from_this<Vm> {
@@ -23,6 +25,7 @@ class Vm : public std::enable_shared_from_this<Vm> {
   struct Options {
     Limits limits = {};
     Permissions permissions = {};
+    std::shared_ptr<Trace> trace = {};  ///< counts the stages of its processes; null: nothing does
   };
 
   /// `clock` must outlive the Vm.
@@ -35,6 +38,7 @@ class Vm : public std::enable_shared_from_this<Vm> {
   const Limits& limits() const { return options_.limits; }
   const Permissions& permissions() const { return options_.permissions; }
   const Clock& clock() const { return clock_; }
+  Trace* trace() const { return options_.trace.get(); }
   FileSystem& files() { return *files_; }
   ProcessTable& processes() { return processes_; }
   Counters& counters() { return *counters_; }

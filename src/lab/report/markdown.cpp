@@ -73,6 +73,7 @@ class Markdown {
   std::vector<std::string> finding_lines() const;
   void budgets();
   void stages();
+  void stage_table(const Table& table, const char* what);
   void invariants();
   void method();
   void place();
@@ -245,22 +246,27 @@ void Markdown::budgets() {
   }
 }
 
+void Markdown::stage_table(const Table& table, const char* what) {
+  if (table.lanes.empty()) return;
+  heading(markdown_text(table.title));
+  Cells heads{what};
+  for (const Lanes& lane : table.lanes) {
+    for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
+  }
+  out_ += markdown_head(heads, 1);
+  for (const TableLine& line : table.lines) {
+    Cells cells{markdown_code(line.labels.front())};
+    for (const Cell& cell : line.cells) cells.push_back(cell.text);
+    out_ += markdown_line(cells);
+  }
+}
+
 void Markdown::stages() {
   for (const std::string& row : traced_rows(document_)) {
-    const Table table = trace_table(document_, row, std::string::npos);
-    heading(markdown_text(table.title));
-    Cells heads{"stage"};
-    for (const Lanes& lane : table.lanes) {
-      for (const Column& column : lane.columns)
-        heads.push_back(markdown_text(lane.title + " " + column.head));
-    }
-    out_ += markdown_head(heads, 1);
-    for (const TableLine& line : table.lines) {
-      Cells cells{markdown_code(line.labels.front())};
-      for (const Cell& cell : line.cells) cells.push_back(cell.text);
-      out_ += markdown_line(cells);
-    }
+    stage_table(trace_table(document_, row, std::string::npos), "stage");
+    stage_table(lifecycle_table(document_, row), "sub-phase");
   }
+  list("How ends became known", lifecycle_lines(document_));
   list("Stages that are not counted", absent_stages(document_));
 }
 

@@ -40,6 +40,7 @@ std::vector<std::string> command_of(const EngineOptions& options, const Prepared
   config.snapshot = prepared.snapshot.string();
   config.pool = options.pool;
   config.memory_limit_bytes = options.memory_limit_bytes;
+  if (options.trace) config.trace = true;
   argv.insert(argv.end(), {installation.engine().string(), json::line(config)});
   return argv;
 }
@@ -184,6 +185,17 @@ std::map<std::string, std::int64_t> Engine::stats() const {
   const Reply reply = connection->request(Kind::stats, connection->next_id(), "{}");
   if (reply.error) throw Error(ErrorCode::failed, "the guest engine has no statistics", *reply.error);
   return reply.counters.value_or(std::map<std::string, std::int64_t>{});
+}
+
+StageReport Engine::stages() const {
+  const auto connection = core_->current();
+  if (!connection->ready().trace.value_or(false))
+    throw Error(ErrorCode::unavailable, "the guest engine counts no stages",
+                "it was started or built without tracing");
+  Reply reply = connection->request(Kind::stages, connection->next_id(), "{}");
+  if (reply.error || !reply.stages)
+    throw Error(ErrorCode::failed, "the guest engine has no stages", reply.error.value_or("it sent none"));
+  return *std::move(reply.stages);
 }
 
 std::vector<int> Engine::pids() const {

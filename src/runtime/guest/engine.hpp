@@ -28,6 +28,7 @@ struct EngineOptions {
   /// Beyond it the next machine is made in a fresh process (see Engine).
   std::uint64_t recycle_bytes = std::uint64_t{1} << 30;
   std::chrono::milliseconds start_limit{10'000};
+  bool trace = false;  ///< count stages, and the moments of each guest; that takes time
   Installation installation = find_installation();
   /// What the engine and this client have to tell, one line each. Called from whichever thread waits for
   /// something, one at a time or not.
@@ -58,6 +59,9 @@ class Engine {
   Ready about() const;
   /// Of the present process.
   std::map<std::string, std::int64_t> stats() const;
+  /// Of an engine that traces: the stages of the present process. Throws Error(unavailable) when it was built
+  /// without them.
+  StageReport stages() const;
   /// Of all processes that still serve a machine.
   std::vector<int> pids() const;
 

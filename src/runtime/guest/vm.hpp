@@ -31,6 +31,7 @@ struct SpawnOptions {
   std::optional<std::map<std::string, std::string>> env;
   Stdio stdio = Stdio::ignore;
   std::optional<std::chrono::milliseconds> timeout;  ///< the engine ends it then: reason wallTime
+  std::vector<ProfileKind> profiles;                 ///< see Execution::take_profile
 };
 
 struct ContextOptions {

@@ -37,9 +37,10 @@ struct Hello {
   std::vector<std::string> rows;
   std::map<std::string, std::string> unavailable;
   bool asynchronous_spawn = true;  ///< the call leaves a message, and does not wait for the start
+  bool stages = false;             ///< it counts them: only in a run that traces
 };
 BOOST_DESCRIBE_STRUCT(Hello, (),
-                      (protocol, name, version, engine, pid, rows, unavailable, asynchronous_spawn))
+                      (protocol, name, version, engine, pid, rows, unavailable, asynchronous_spawn, stages))
 
 struct Request {
   std::string row;
@@ -83,6 +84,7 @@ std::string hello(Lane& lane, const json::Value& request) {
   hello.version = version();
   hello.engine = engine_name(lane.engine().about().v8);
   hello.pid = ::getpid();
+  hello.stages = lane.engine().about().trace.value_or(false);
   hello.rows = {
       "node_exit_1",          "fanout_<n>",    "nested_8",    "capture_2b",        "capture_256k",
       "stdin_roundtrip_4k",   "exit_code_7",   "signal_kill", "root_cwd_no_write", "host_cwd_no_write",
@@ -247,12 +249,25 @@ std::string sample(Lane& lane, const json::Value& value) {
   return json::line(answer);
 }
 
+/// The engine's stages, and why there are no others, sub-phases of a lifecycle included.
+std::string stages(Lane& lane) {
+  lane.wake();
+  try {
+    guest::StageReport report = lane.engine().stages();
+    report.absent.insert(guest::absent_phases().begin(), guest::absent_phases().end());
+    return json::line(report);
+  } catch (const Error& error) {
+    throw serve::Refusal{error.code() == ErrorCode::unavailable ? "unsupported" : "failed", error.line()};
+  }
+}
+
 }  // namespace
 
 serve::Handlers handlers(const guest::EngineOptions& options) {
   const auto lane = std::make_shared<Lane>(options);
   return {{"hello", [lane](const json::Value& request) { return hello(*lane, request); }},
-          {"sample", [lane](const json::Value& request) { return sample(*lane, request); }}};
+          {"sample", [lane](const json::Value& request) { return sample(*lane, request); }},
+          {"stages", [lane](const json::Value&) { return stages(*lane); }}};
 }
 
 void run(const guest::EngineOptions& options) {

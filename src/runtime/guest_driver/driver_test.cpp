@@ -139,6 +139,25 @@ TEST_F(GuestDriver, one_that_is_late_is_a_timeout_and_the_next_is_not) {
   EXPECT_EQ(sample("node_exit_1").at("outcome").as_string(), "ok");
 }
 
+TEST_F(GuestDriver, counts_stages_and_lives_only_in_a_trace) {
+  EXPECT_THAT(ask(R"({"id":0,"op":"hello","protocol":"tare.driver.v1"})"), HasSubstr(R"("stages":false)"));
+  EXPECT_THAT(ask(R"({"id":1,"op":"stages"})"), HasSubstr("unsupported"));
+  EXPECT_TRUE(sample("node_exit_1").at("lifecycle").is_null());
+  guest::EngineOptions options = world_.options();
+  options.trace = true;
+  handlers_ = handlers(options);
+  EXPECT_THAT(ask(R"({"id":0,"op":"hello","protocol":"tare.driver.v1"})"), HasSubstr(R"("stages":true)"));
+  const json::Value many = sample("fanout_8", R"("fanout":8,)");
+  ASSERT_EQ(many.at("lifecycle").as_array().size(), 8U);
+  const json::Value& life = many.at("lifecycle").at(0);
+  EXPECT_EQ(life.at("firstWaiter").as_string(), "poll_event");
+  EXPECT_TRUE(life.at("ns").as_object().contains("ts_wait_total"));
+  const json::Value stages = json::parse(ask(R"({"id":1,"op":"stages"})"), "answer");
+  EXPECT_EQ(stages.at("stages").at("execute_total").at("calls").as_int64(), 8);
+  EXPECT_TRUE(stages.at("absent").as_object().contains("ts_mount_wait"));
+  EXPECT_TRUE(stages.at("absent").as_object().contains("js_event_turn"));
+}
+
 TEST_F(GuestDriver, what_makes_no_sense_is_refused) {
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"dance","params":{"timeoutMs":1}})"),
               HasSubstr("unsupported"));

@@ -48,6 +48,14 @@ void count_single(const Exit& exit, Sample& sample) {
   }
 }
 
+void add_life(Execution& guest, Sample& sample) {
+  const std::optional<guest::Life> life = guest.life();
+  if (!life || !life->route) return;
+  if (!sample.lifecycle) sample.lifecycle.emplace();
+  sample.lifecycle->push_back({boost::describe::enum_to_string(*life->route, ""), life->first_waiter,
+                               life->waiters, guest::phases(*life)});
+}
+
 }  // namespace
 
 Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline) {
@@ -92,6 +100,7 @@ Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline) {
   for (const auto& exit : exits) judge(*exit, sample);
   if (operation.count == 1) count_single(*exits.front(), sample);
   if (captures) sample.output = std::move(output);
+  for (Execution& guest : guests) add_life(guest, sample);
   return sample;
 }
 

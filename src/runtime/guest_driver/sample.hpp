@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/describe.hpp>
 
@@ -27,6 +28,15 @@ BOOST_DESCRIBE_STRUCT(Params, (),
                       (timeout_ms, fanout, guests, processes, warmup, dir, file, content, nonce, bytes,
                        input))
 
+/// How one process came and went, as the protocol has it; in a run that traces.
+struct Lifecycle {
+  std::string route;
+  std::string first_waiter;
+  std::map<std::string, std::uint64_t> waiters;
+  std::map<std::string, std::int64_t> ns;
+};
+BOOST_DESCRIBE_STRUCT(Lifecycle, (), (route, first_waiter, waiters, ns))
+
 /// One measured operation, as the protocol has it.
 struct Sample {
   std::string outcome = "ok";
@@ -35,12 +45,13 @@ struct Sample {
   std::map<std::string, std::optional<std::uint64_t>> bytes;
   std::map<std::string, std::int64_t> counters;
   std::optional<std::string> output;
+  std::optional<std::vector<Lifecycle>> lifecycle;  ///< one for each process of the rows that have it
 
   void fail(std::string how, std::string why) {
     outcome = std::move(how);
     error = std::move(why);
   }
 };
-BOOST_DESCRIBE_STRUCT(Sample, (), (outcome, error, ns, bytes, counters, output))
+BOOST_DESCRIBE_STRUCT(Sample, (), (outcome, error, ns, bytes, counters, output, lifecycle))
 
 }  // namespace tare::guest_driver
