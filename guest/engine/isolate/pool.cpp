@@ -1,5 +1,6 @@
 #include "engine/isolate/pool.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -235,10 +236,12 @@ void Pool::thread_ended() {
 /// back to the system.
 void Pool::tidy() {
   constexpr std::uint64_t often = 256;
+  constexpr std::size_t many = 16;  // at once
   {
     const std::lock_guard lock(mutex_);
-    if (ended_ < often || !is_idle() || ready_.size() < size_) return;
+    if ((ended_ < often && most_running_ < many) || !is_idle() || ready_.size() < size_) return;
     ended_ = 0;
+    most_running_ = 0;
   }
   ::malloc_trim(0);
 }
@@ -263,7 +266,7 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
   const bool node = process->program() == kernel::Program::node;
   if (node) {
     const std::lock_guard lock(mutex_);
-    ++running_;
+    most_running_ = std::max(most_running_, ++running_);
     last_start_ = std::chrono::steady_clock::now();
     const bool pooled = usual(process->vm()->limits());
     if (pooled && !ready_.empty()) {

@@ -64,6 +64,7 @@ class Pool final : public kernel::Runner {
   std::shared_ptr<Slot> making_;  ///< the next one that will be ready
   std::size_t cold_ = 0;          ///< processes whose isolate is being made
   std::size_t running_ = 0;       ///< processes that have not ended, those included
+  std::size_t most_running_ = 0;  ///< at once, since the memory was tidied
   std::uint64_t ended_ = 0;       ///< processes, since the memory was tidied
   Instant last_start_{};
   std::uint64_t hits_ = 0;
