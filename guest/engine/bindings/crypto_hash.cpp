@@ -74,7 +74,11 @@ bool update_digest(v8::Isolate* isolate, EVP_MD_CTX* context, ByteSpan data) {
 }
 
 bool final_digest(v8::Isolate* isolate, EVP_MD_CTX* context, std::span<std::uint8_t> to) {
-  if (!is_xof(EVP_MD_CTX_get0_md(context))) return EVP_DigestFinal_ex(context, to.data(), nullptr) == 1;
+  const EVP_MD* digest = EVP_MD_CTX_get0_md(context);
+  if (!is_xof(digest)) return EVP_DigestFinal_ex(context, to.data(), nullptr) == 1;
+  constexpr std::size_t much = std::size_t{1} << 20;
+  const bool shake = EVP_MD_is_a(digest, "SHAKE128") == 1 || EVP_MD_is_a(digest, "SHAKE256") == 1;
+  if (to.size() <= much || !shake) return EVP_DigestFinalXOF(context, to.data(), to.size()) == 1;
   return in_pieces(isolate, to, [context](std::span<std::uint8_t> piece) {
     return EVP_DigestSqueeze(context, piece.data(), piece.size()) == 1;
   });
