@@ -20,8 +20,13 @@ struct GuestRunFlags {
   std::optional<std::string> memory;
   std::optional<std::string> timeout;
   std::optional<std::string> pool;
+  std::vector<std::string> mounts;
+  std::optional<std::string> cwd;
   std::optional<std::string> code;  ///< of -e
-  std::vector<std::string> words;   ///< the file, unless there is code, and the guest's own arguments
+  std::optional<std::string> cpu_profile;
+  std::optional<std::string> heap_profile;
+  std::optional<std::string> trace;  ///< of --trace[=FILE]; "true" without a file
+  std::vector<std::string> words;    ///< the file, unless there is code, and the guest's own arguments
 };
 
 /// Runs one guest with this process's stdin, stdout and stderr; its exit code, as a shell reports it. Throws

@@ -9,7 +9,7 @@
 /// What the client and the guest engine say to each other over the engine's descriptor 3.
 ///
 /// A frame is little endian: u32 length of all that follows it, u8 kind, u32 id, payload. The payload is JSON
-/// (see messages.hpp), but for write_file, where raw bytes follow one line of JSON.
+/// (see messages.hpp), but for write_file and profile, where raw bytes follow one line of JSON.
 namespace tare::guest {
 
 enum class Kind : std::uint8_t {
@@ -21,12 +21,14 @@ enum class Kind : std::uint8_t {
   stats = 5,           ///< id: any; {}
   write_file = 6,      ///< id: the virtual machine; WriteFile, newline, bytes
   create_context = 7,  ///< id: the context; CreateContext
+  stages = 8,          ///< id: any; {}; of an engine that traces
   // engine to client
   ready = 64,    ///< id: 0; Ready
   started = 65,  ///< id: the execution; Started
   exited = 66,   ///< id: the execution; Exited
   log = 67,      ///< id: 0; Log
   reply = 68,    ///< id: of the request; Reply
+  profile = 69,  ///< id: the execution; ProfilePart, newline, bytes; before `exited`
 };
 
 /// The descriptor of the engine that carries the frames.

@@ -50,17 +50,32 @@ BOOST_DESCRIBE_STRUCT(Limits, (),
                       (processes, open_files, file_bytes, inodes, memory_bytes, array_buffer_bytes,
                        output_bytes, wall_ms, cpu_ms))
 
+enum class MountAccess { ro, rw };
+BOOST_DESCRIBE_ENUM(MountAccess, ro, rw)
+
+/// A folder of the host that the processes of a machine see.
+struct Mount {
+  std::string host;   ///< absolute
+  std::string guest;  ///< absolute; made where it is missing, else an empty folder
+  MountAccess access = MountAccess::ro;
+};
+BOOST_DESCRIBE_STRUCT(Mount, (), (host, guest, access))
+
 struct CreateVm {
   Permissions permissions;
   Limits limits;
   std::map<std::string, std::string> env;
   std::string cwd = "/root";
-  std::vector<json::Value> mounts;  ///< none yet: refused unless empty
+  std::vector<Mount> mounts;
 };
 BOOST_DESCRIBE_STRUCT(CreateVm, (), (permissions, limits, env, cwd, mounts))
 
 enum class Stdio { ignore, pipe };
 BOOST_DESCRIBE_ENUM(Stdio, ignore, pipe)
+
+/// What V8 can record of a process while it runs: where its time goes, or who allocates what lives.
+enum class ProfileKind { cpu, heap };
+BOOST_DESCRIBE_ENUM(ProfileKind, cpu, heap)
 
 struct Spawn {
   std::uint32_t vm = 0;
@@ -69,9 +84,30 @@ struct Spawn {
   std::optional<std::string> cwd;                         ///< instead of the machine's
   std::optional<std::map<std::string, std::string>> env;  ///< instead of the machine's
   Stdio stdio = Stdio::ignore;
-  std::optional<std::uint64_t> timeout_ms;  ///< wall time of this process; reason wall_time
+  std::optional<std::uint64_t> timeout_ms;           ///< wall time of this process; reason wall_time
+  std::optional<std::vector<ProfileKind>> profiles;  ///< of this process, not of its children
 };
-BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms))
+BOOST_DESCRIBE_STRUCT(Spawn, (), (vm, context, argv, cwd, env, stdio, timeout_ms, profiles))
+
+/// The first line of a profile frame; a part of the profile's JSON follows its newline.
+struct ProfilePart {
+  ProfileKind kind = ProfileKind::cpu;
+  bool last = false;                 ///< nothing more of this kind comes
+  std::optional<std::string> error;  ///< there is no profile: why
+};
+BOOST_DESCRIBE_STRUCT(ProfilePart, (), (kind, last, error))
+
+/// Of all parts of a profile together. A larger one is refused.
+inline constexpr std::size_t profile_limit = std::size_t{256} << 20;
+
+std::string encode_profile(const ProfilePart& part, std::string_view bytes);
+
+struct ProfileFrame {
+  ProfilePart part;
+  std::string_view bytes;  ///< within the payload
+};
+/// Throws Error(input).
+ProfileFrame decode_profile(std::string_view payload);
 
 struct Kill {
   std::string signal = "SIGKILL";
@@ -111,8 +147,9 @@ struct Ready {
   std::string v8;    ///< "13.6.233.17-node.44"
   std::string node;  ///< "24.22.3"
   Isolation isolation;
+  std::optional<bool> trace;  ///< it counts its stages
 };
-BOOST_DESCRIBE_STRUCT(Ready, (), (pid, v8, node, isolation))
+BOOST_DESCRIBE_STRUCT(Ready, (), (pid, v8, node, isolation, trace))
 
 struct Started {
   std::int64_t pid = 0;  ///< in the virtual machine
@@ -135,13 +172,15 @@ inline constexpr std::string_view crashed = "crashed";
 /// when the process was refused.
 struct Exited {
   std::optional<std::int32_t> code;
-  std::optional<std::string> signal;    ///< "SIGKILL"
-  std::optional<std::string> reason;    ///< one of the names above
-  std::optional<std::string> detail;    ///< more about the reason, for a person
-  json::Value sync = "skipped";         ///< "skipped", or how many files were written back to the host
-  std::optional<std::uint64_t> cpu_ns;  ///< processor time of its thread; not of what never ran
+  std::optional<std::string> signal;       ///< "SIGKILL"
+  std::optional<std::string> reason;       ///< one of the names above
+  std::optional<std::string> detail;       ///< more about the reason, for a person
+  json::Value sync = "skipped";            ///< "skipped", or how many files were written back to the host
+  std::uint64_t files_lost = 0;            ///< not written back, of its children's files, too
+  std::vector<std::string> sync_problems;  ///< of all those, a line each for a person
+  std::optional<std::uint64_t> cpu_ns;     ///< processor time of its thread; not of what never ran
 };
-BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns))
+BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, files_lost, sync_problems, cpu_ns))
 
 enum class Level { debug, info, warning, error };
 BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)
@@ -152,7 +191,22 @@ struct Log {
 };
 BOOST_DESCRIBE_STRUCT(Log, (), (level, text))
 
-/// The answer to create_vm, dispose_vm, write_file, stats and create_context.
+/// How often the engine passed a stage of its work since it was started, and how long that took.
+struct StageCount {
+  std::uint64_t calls = 0;
+  double total_us = 0;
+  double max_us = 0;
+};
+BOOST_DESCRIBE_STRUCT(StageCount, (), (calls, total_us, max_us))
+
+/// Those that were passed, by their names in kernel/trace.hpp, and others that a reader may look for.
+struct StageReport {
+  std::map<std::string, StageCount> stages;
+  std::map<std::string, std::string> absent;  ///< why the engine has no such stage
+};
+BOOST_DESCRIBE_STRUCT(StageReport, (), (stages, absent))
+
+/// The answer to create_vm, dispose_vm, write_file, stats, stages and create_context.
 struct Reply {
   std::optional<std::string> error;
   /// Of stats, all since the engine's start or now: liveGuests, spawned, exited, poolHits, poolMisses,
@@ -160,8 +214,9 @@ struct Reply {
   std::optional<std::map<std::string, std::int64_t>> counters;
   /// Of dispose_vm: how many processes still lived and were killed.
   std::optional<std::uint64_t> killed;
+  std::optional<StageReport> stages;  ///< of stages
 };
-BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed))
+BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed, stages))
 
 /// The argument of engine.js.
 struct EngineConfig {
@@ -170,8 +225,9 @@ struct EngineConfig {
   std::string snapshot;               ///< path of the start-up snapshot; compiled code lies beside it
   std::optional<std::uint32_t> pool;  ///< isolates that wait for a process
   std::optional<std::uint64_t> memory_limit_bytes;  ///< of the whole engine process
+  std::optional<bool> trace;                        ///< count the stages
 };
-BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes))
+BOOST_DESCRIBE_STRUCT(EngineConfig, (), (build, pack, snapshot, pool, memory_limit_bytes, trace))
 
 /// "SIGKILL" of 9 and the reverse; nothing for what is not a signal.
 std::optional<std::string> signal_name(int number);

@@ -57,7 +57,7 @@ TEST(Messages, spawn_is_written_as_the_contract_has_it) {
   spawn.stdio = Stdio::pipe;
   EXPECT_EQ(
       json::line(spawn),
-      R"({"vm":1,"context":null,"argv":["node","-e","0"],"cwd":null,"env":null,"stdio":"pipe","timeoutMs":null})");
+      R"({"vm":1,"context":null,"argv":["node","-e","0"],"cwd":null,"env":null,"stdio":"pipe","timeoutMs":null,"profiles":null})");
   const auto back = parse<Spawn>(R"({"vm":1,"argv":["node"],"stdio":"ignore","timeoutMs":5,"unknown":1})");
   EXPECT_EQ(back.timeout_ms, 5U);
   EXPECT_EQ(back.stdio, Stdio::ignore);
@@ -70,7 +70,7 @@ TEST(Messages, denied_is_the_default_of_every_permission) {
 
 TEST(Messages, an_exit_may_have_neither_code_nor_signal) {
   const auto exited = parse<Exited>(
-      R"({"code":null,"signal":null,"reason":"refused","detail":"EAGAIN","sync":"skipped","cpuNs":null})");
+      R"({"code":null,"signal":null,"reason":"refused","detail":"EAGAIN","sync":"skipped","filesLost":0,"syncProblems":[],"cpuNs":null})");
   EXPECT_FALSE(exited.code);
   EXPECT_EQ(exited.reason, reason::refused);
 }
@@ -83,6 +83,16 @@ TEST(Messages, a_file_keeps_every_byte) {
   EXPECT_EQ(parts.file.mode, 0755U);
   EXPECT_EQ(parts.content, content);
   EXPECT_THROW(decode_write_file("{}"), Error);
+}
+
+TEST(Messages, a_part_of_a_profile_keeps_every_byte) {
+  const std::string payload = encode_profile({.kind = ProfileKind::heap, .last = true, .error = {}}, "{\n}");
+  const ProfileFrame frame = decode_profile(payload);
+  EXPECT_EQ(frame.part.kind, ProfileKind::heap);
+  EXPECT_TRUE(frame.part.last);
+  EXPECT_EQ(frame.bytes, "{\n}");
+  EXPECT_THROW(decode_profile("{}"), Error);
+  EXPECT_THROW(decode_profile("{\"kind\":\"wall\"}\n"), Error);
 }
 
 TEST(Messages, signals_have_names) {

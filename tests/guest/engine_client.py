@@ -19,8 +19,8 @@ LIB = pathlib.Path(os.environ.get("TARE_GUEST_LIB", BUILD / "lib" / "tare" / "gu
 NODE = pathlib.Path.home() / ".cache/tare/node/node_modules" / f"node-linux-{'arm64' if os.uname().machine == 'aarch64' else 'x64'}" / "bin/node"
 FLAGS = ["--no-turboshaft-loop-unrolling", "--no-warnings"]
 
-CREATE_VM, DISPOSE_VM, SPAWN, KILL, STATS, WRITE_FILE = 1, 2, 3, 4, 5, 6
-READY, STARTED, EXITED, LOG, REPLY = 64, 65, 66, 67, 68
+CREATE_VM, DISPOSE_VM, SPAWN, KILL, STATS, WRITE_FILE, STAGES = 1, 2, 3, 4, 5, 6, 8
+READY, STARTED, EXITED, LOG, REPLY, PROFILE = 64, 65, 66, 67, 68, 69
 
 LONG = 60  # seconds: when something never came
 
@@ -66,6 +66,7 @@ class Engine:
         theirs.close()
         self.socket, self.buffer, self.last_id = ours, b"", 0
         self.replies, self.exits, self.starts, self.logs = {}, {}, {}, []
+        self.profiles = {}  # by execution: by kind, the text, or None where there is none
         self.executions = []
         self.ready = None
         self.until(lambda: self.ready is not None)
@@ -102,13 +103,22 @@ class Engine:
             size, kind, number = struct.unpack("<IBI", self.buffer[:9])
             if len(self.buffer) < 4 + size:
                 return
-            payload, self.buffer = json.loads(self.buffer[9:4 + size]), self.buffer[4 + size:]
+            payload, self.buffer = self.buffer[9:4 + size], self.buffer[4 + size:]
+            if kind == PROFILE:
+                self.add_profile(number, *payload.split(b"\n", 1))
+                continue
+            payload = json.loads(payload)
             if kind == READY:
                 self.ready = payload
             elif kind == LOG:
                 self.logs.append(payload)
             else:
                 {STARTED: self.starts, EXITED: self.exits, REPLY: self.replies}[kind][number] = payload
+
+    def add_profile(self, number, line, content):
+        part = json.loads(line)
+        kinds = self.profiles.setdefault(number, {})
+        kinds[part["kind"]] = None if part["error"] else kinds.get(part["kind"], b"") + content
 
     def until(self, condition, seconds=LONG):
         deadline = time.monotonic() + seconds

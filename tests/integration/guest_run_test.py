@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import select
 import signal
 import subprocess
@@ -100,6 +101,80 @@ class GuestRun(harness.TareTest):
                 with os.fdopen(descriptor) as process:
                     self.assertTrue(wait_readable(process, 10), "the engine is still there")
 
+    def test_profiles_name_what_is_busy(self):
+        script = """
+          function busyFunction() { for (const end = Date.now() + 300; Date.now() < end;) Math.sqrt(end); }
+          globalThis.kept = [];
+          function allocating() { for (let i = 0; i < 3000; i++) kept.push(new Array(1000).fill(i)); }
+          allocating();
+          busyFunction();
+        """
+        (self.folder / "busy.js").write_text(script, encoding="utf-8")
+        flags = ["--cpu-prof", "a.cpuprofile", "--heap-prof", "a.heapprofile"]
+        result = self.guest(*flags, "busy.js")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+        self.assert_cpu_profile("a.cpuprofile", "busyFunction", "/root/busy.js")
+        profile = json.loads((self.folder / "a.heapprofile").read_text(encoding="utf-8"))
+        nodes = list(heap_nodes(profile["head"]))
+        self.assertIn(("allocating", "/root/busy.js"),
+                      {(node["callFrame"]["functionName"], node["callFrame"]["url"]) for node in nodes})
+        ids = {node["id"] for node in nodes}
+        self.assertTrue(profile["samples"])
+        self.assertTrue(all(sample["nodeId"] in ids and sample["size"] > 0 for sample in profile["samples"]))
+
+    def assert_cpu_profile(self, name, function, url):
+        profile = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        self.assertEqual(set(profile), {"nodes", "startTime", "endTime", "samples", "timeDeltas"})
+        self.assertLess(profile["startTime"], profile["endTime"])
+        self.assertEqual(len(profile["samples"]), len(profile["timeDeltas"]))
+        ids = {node["id"] for node in profile["nodes"]}
+        self.assertLessEqual(set(profile["samples"]), ids)
+        frames = [node["callFrame"] for node in profile["nodes"]]
+        self.assertIn((function, url), {(frame["functionName"], frame["url"]) for frame in frames})
+        for frame in frames:  # names as the guest sees them, and nothing of this machine
+            self.assertRegex(frame["url"], r"^(|node:.*|/root/.*|\[eval\].*|evalmachine.*)$")
+
+    def test_who_was_killed_or_left_has_its_profiles_too(self):
+        for arguments, code, function in (
+            (["--timeout", "0.5", "-e", "function spin() { for (;;); } spin()"], 137, "spin"),
+            (["--memory", "32", "-e", "function eat() { const all = []; for (;;) all.push(new Array(1e5).fill({})) } eat()"], 137, "eat"),
+            (["-e", "function leave() { for (const end = Date.now() + 200; Date.now() < end;); process.exit(3) } leave()"], 3, "leave"),
+        ):
+            with self.subTest(function=function):
+                result = self.guest("--cpu-prof", "k.cpuprofile", "--heap-prof", "k.heapprofile", *arguments)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assert_cpu_profile("k.cpuprofile", function, "[eval]")
+                self.assertIn("head", json.loads((self.folder / "k.heapprofile").read_text(encoding="utf-8")))
+
+    def test_only_the_guest_itself_is_profiled(self):
+        script = """
+          const { spawnSync } = require('node:child_process');
+          spawnSync('node', ['-e', 'function inChild() { for (const end = Date.now() + 200; Date.now() < end;); } inChild()']);
+        """
+        self.assertEqual(self.guest("--cpu-prof", "p.cpuprofile", "-e", script).returncode, 0)
+        self.assertNotIn("inChild", (self.folder / "p.cpuprofile").read_text(encoding="utf-8"))
+
+    def test_stages_are_lines(self):
+        line = re.compile(rb"stage=[a-z_]+ calls=[1-9][0-9]* total_us=[0-9]+ avg_us=[0-9]+ max_us=[0-9]+")
+        result = self.guest("--trace", "-e", "console.log(1)")
+        self.assertEqual((result.returncode, result.stdout), (0, b"1\n"))
+        lines = result.stderr.splitlines()
+        self.assertTrue(all(line.fullmatch(one) for one in lines), lines)
+        self.assertIn(b"stage=execute_total calls=1", result.stderr)
+        result = self.guest("--trace=stages.txt", "-e", "process.exit(4)")
+        self.assertEqual((result.returncode, result.stderr), (4, b""))
+        self.assertIn("stage=process_exit_cleanup calls=1", (self.folder / "stages.txt").read_text(encoding="utf-8"))
+
+    def test_files_that_cannot_be_written_are_known_before_it_runs(self):
+        (self.folder / "s.js").write_text("console.log('ran')", encoding="utf-8")
+        for flags in (["--cpu-prof", "x", "--heap-prof", "./x"], ["--cpu-prof", "."], ["--heap-prof", "s.js/below"],
+                      ["--cpu-prof", "s.js"], ["--cpu-prof", ""], ["--cpu-prof", "y", "--trace=y"]):
+            with self.subTest(flags=flags):
+                result = self.guest(*flags, "s.js")
+                self.assertEqual((result.returncode, result.stdout), (2, b""), result.stderr)
+                self.assertEqual(result.stderr.count(b"\n"), 1)
+        self.assertEqual((self.folder / "s.js").read_text(encoding="utf-8"), "console.log('ran')")
+
     def test_bad_flags_are_one_line(self):
         for arguments, text in ((["--allow", "file"], "--allow has no permission 'file'"), (["--dance", "x.js"], "unknown flag '--dance'"),
                                 (["--memory", "1", "x.js"], "--memory must be 16 to 65536, got 1"),
@@ -109,6 +184,12 @@ class GuestRun(harness.TareTest):
             self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
             self.assertIn(text, result.stderr.decode())
             self.assertEqual(result.stderr.count(b"\n"), 1)
+
+
+def heap_nodes(node):
+    yield node
+    for child in node["children"]:
+        yield from heap_nodes(child)
 
 
 def children_of(pid):

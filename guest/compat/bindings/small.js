@@ -5,6 +5,12 @@
 const { callbacks, facts, host, kit, lazily, member, plain, read } = tools;
 const nothing = () => {};
 
+/** With members that nobody can change: Node's C++ defines its constants like that. */
+function fixed(constants) {
+  for (const name of Object.keys(constants)) Object.defineProperty(constants, name, { __proto__: null, writable: false, configurable: false });
+  return constants;
+}
+
 /** A maker that starts from the table and changes some members. */
 const over = (name, change) => () => {
   const binding = plain(name);
@@ -22,7 +28,7 @@ return {
   }),
   // Of two of its tables each has the size of all the others, and few processes load what reads them.
   constants: over('constants', (b) => {
-    for (const name of ['crypto', 'zlib']) lazily(b, name, () => member(read('table/constants')[name], `constants.${name}`));
+    for (const name of ['crypto', 'zlib']) lazily(b, name, () => fixed(member(read('table/constants')[name], `constants.${name}`)));
   }),
   config: over('config', (b) => {
     b.hasInspector = false;

@@ -27,6 +27,7 @@ extern const Binding uncaught_binding;
 extern const Binding url_binding;
 extern const Binding util_binding;
 extern const Binding v8_binding;
+extern const Binding zlib_binding;
 
 std::span<const Binding* const> all_bindings() {
   static constexpr std::array bindings{
@@ -53,6 +54,7 @@ std::span<const Binding* const> all_bindings() {
       &url_binding,
       &util_binding,
       &v8_binding,
+      &zlib_binding,
   };
   return bindings;
 }

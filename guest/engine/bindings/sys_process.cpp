@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "engine/bindings/sys_spawn.hpp"
+#include "engine/kernel/trace.hpp"
 
 namespace tare::engine::sys {
 
@@ -80,6 +81,7 @@ std::vector<kernel::StdioEntry> stdio(v8::Isolate* isolate, Local<Value> value) 
 
 /// spawn(file, args, cwd, env, stdio) → pid; callbacks.childExit(pid, code or -1, signal or 0) comes later.
 std::int64_t spawn(Guest& guest, const Arguments& args) {
+  const kernel::Stopwatch whole(guest.process().vm()->trace());
   kernel::SpawnRequest request = spawn_request(guest, args);
   request.stdio = stdio(args.GetIsolate(), args[4]);
   // What is posted runs only while the guest's loop does, hence while the guest is there.
@@ -87,7 +89,9 @@ std::int64_t spawn(Guest& guest, const Arguments& args) {
     port->post([&guest, pid, exit] { tell_exit(guest, pid, exit); });
   };
   const auto child = guest.process().vm()->processes().create(guest.shared_process(), std::move(request));
-  return child.ok() ? (*child)->pid() : -child.error();
+  if (!child.ok()) return -child.error();
+  whole.record(kernel::Stage::child_process_spawn_total);
+  return (*child)->pid();
 }
 
 /// kill(pid, signal): no process groups, so nothing but a pid is found.

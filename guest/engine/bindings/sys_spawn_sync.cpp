@@ -10,6 +10,7 @@
 
 #include "engine/bindings/sys_spawn.hpp"
 #include "engine/kernel/pipe.hpp"
+#include "engine/kernel/trace.hpp"
 
 namespace tare::engine::sys {
 namespace {
@@ -245,11 +246,13 @@ Local<Value> outputs(v8::Isolate* isolate, const std::vector<Channel>& channels)
 /// signal or 0, errno or 0, outputs]; -errno when it did not start
 void spawn_sync(Guest& guest, const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
+  const kernel::Stopwatch whole(guest.process().vm()->trace());
   SyncProcess process(guest, limits(args));
   kernel::SpawnRequest request = spawn_request(guest, args);
   fill(guest, args[4], process, request);
   const int refused = process.start(std::move(request));
   if (refused != 0) return give(args, -refused);
+  whole.record(kernel::Stage::child_process_spawn_total);
   const std::optional<kernel::Exit> exit = process.run();
   if (!exit) return give(args, -EINTR);
   const Ended end = ended(*exit);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "engine/isolate/native.hpp"
+#include "engine/kernel/trace.hpp"
+#include "engine/kernel/vm.hpp"
 
 namespace tare::engine {
 
@@ -44,7 +46,8 @@ Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Proces
     : isolate_(isolate),
       realm_(realm),
       process_(std::move(process)),
-      loop_(realm, process_->wait(), isolate.tasks()),
+      objects_(realm.isolate()),
+      loop_(realm, process_->wait(), isolate.tasks(), process_->vm()->trace()),
       jobs_(loop_, process_) {
   realm_.isolate()->SetData(guest_slot, this);
   process_->on_kill([isolate = realm_.isolate(), killed = std::move(killed)](int) {
@@ -70,8 +73,12 @@ void Guest::attach() {
 }
 
 kernel::Exit Guest::run() {
+  const kernel::Stopwatch attaching(process_->vm()->trace());
   attach();
+  attaching.record(kernel::Stage::js_start_attach);
+  const kernel::Stopwatch starting(process_->vm()->trace());
   (void)realm_.call("start");
+  starting.record(kernel::Stage::js_start_main);
   spin();
   int code = 0;
   Local<Value> result;

@@ -12,6 +12,7 @@
 
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/kernel/trace.hpp"
 
 namespace tare::engine {
 
@@ -69,10 +70,11 @@ void Loop::Port::close() {
   dropped.swap(work_);
 }
 
-Loop::Loop(Realm& realm, std::shared_ptr<kernel::Wait> wait, ForegroundTasks& tasks)
+Loop::Loop(Realm& realm, std::shared_ptr<kernel::Wait> wait, ForegroundTasks& tasks, kernel::Trace* trace)
     : realm_(realm),
       wait_(std::move(wait)),
       tasks_(tasks),
+      trace_(trace),
       port_(std::make_shared<Port>(wait_)),
       start_(std::chrono::steady_clock::now()),
       immediate_info_(realm.shared<std::uint32_t>("immediateInfo")) {
@@ -125,6 +127,7 @@ void Loop::schedule_timer(std::int64_t ms) {
 }
 
 void Loop::turn(Sleep sleep_allowed) {
+  const kernel::Stopwatch whole(trace_);
   const kernel::Wait::Ticket ticket = wait_->ticket();
   update_now();
   run_timers();
@@ -137,11 +140,14 @@ void Loop::turn(Sleep sleep_allowed) {
   const bool did = poll_once();
   const bool immediates = immediate_info_[0] > 0 || immediate_info_[2] > 0;
   if (!did && !immediates && sleep_allowed == Sleep::yes && alive() && !ending(realm_.isolate())) {
+    const kernel::Stopwatch sleeping(trace_);
     sleep(ticket);
+    sleeping.record(kernel::Stage::js_event_wait);
     update_now();
     poll_once();
   }
   run_immediates();
+  whole.record(kernel::Stage::js_event_turn);
 }
 
 void Loop::run_timers() {

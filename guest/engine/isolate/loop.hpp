@@ -15,13 +15,18 @@
 #include "engine/kernel/description.hpp"
 #include "engine/kernel/waker.hpp"
 
+namespace tare::kernel {
+class Trace;
+}
+
 namespace tare::engine {
 
 /// The event loop of one guest, on its own thread: timers, then what became ready, then immediates, as libuv
 /// orders them. It sleeps where the process's blocking calls sleep, so that a kill ends it.
 class Loop {
  public:
-  Loop(Realm& realm, std::shared_ptr<kernel::Wait> wait, ForegroundTasks& tasks);
+  /// `trace` may be null.
+  Loop(Realm& realm, std::shared_ptr<kernel::Wait> wait, ForegroundTasks& tasks, kernel::Trace* trace);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -79,6 +84,7 @@ class Loop {
   Realm& realm_;
   const std::shared_ptr<kernel::Wait> wait_;
   ForegroundTasks& tasks_;
+  kernel::Trace* const trace_;
   const std::shared_ptr<Port> port_;
   const Instant start_;
   std::int64_t now_ms_ = 0;

@@ -11,7 +11,9 @@
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
+#include "engine/isolate/profiles.hpp"
 #include "engine/kernel/shell.hpp"
+#include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/modules/code_cache.hpp"
 #include "protocol/messages.hpp"
@@ -46,12 +48,15 @@ std::size_t near_heap_limit(void* data, std::size_t current, std::size_t) {
 }
 
 /// Buffers that can grow are not in the budget of the allocator; V8 counts them, and collects as they grow.
+/// So it does with what has a budget of its own.
 void check_external(v8::Isolate* isolate, v8::GCType, v8::GCCallbackFlags, void* data) {
   constexpr std::size_t others = std::size_t{16} << 20;  // strings that lie outside, and the like
   auto* process = static_cast<kernel::Process*>(data);
   v8::HeapStatistics statistics;
   isolate->GetHeapStatistics(&statistics);
-  if (statistics.external_memory() > process->vm()->limits().array_buffer_bytes + others)
+  const Guest* guest = guest_of(isolate);
+  const std::uint64_t counted = guest == nullptr ? 0 : guest->isolate().buffers().told();
+  if (statistics.external_memory() > process->vm()->limits().array_buffer_bytes + counted + others)
     static_cast<void>(process->signal(SIGKILL, std::string(guest::reason::array_buffer)));
 }
 
@@ -69,14 +74,18 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     const v8::HandleScope handles(isolate.get());
     const v8::Context::Scope context(realm.context());
     Guest guest(isolate, realm, process, [&guard] { guard.killed(); });
+    Profiles profiles(isolate.get(), *process);
     if (!process->kill_requested()) exit = guest.run();
+    profiles.deliver();
   }
   process->set_cpu_time(thread_cpu_time() - start + process->background_time());
   process->post_exit(std::move(exit));
   // Nobody waits for this any more. What was killed has had its share.
   if (!process->kill_requested()) {
+    const kernel::Stopwatch keeping(process->vm()->trace());
     const v8::HandleScope handles(isolate.get());
     keep_code(realm.context());
+    keeping.record(kernel::Stage::js_exit_keep_code);
   }
   isolate.get()->RemoveGCEpilogueCallback(check_external, process.get());
   isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
@@ -93,7 +102,10 @@ void run_shell_process(const std::shared_ptr<kernel::Process>& process, Watchdog
 class Pool::Slot {
  public:
   Slot(Pool& pool, std::shared_ptr<kernel::Process> process)
-      : pool_(pool), process_(std::move(process)), cold_(process_ != nullptr) {}
+      : pool_(pool),
+        process_(std::move(process)),
+        handed_over_(pool.trace_.get()),
+        cold_(process_ != nullptr) {}
 
   static void* main(void* self) {
     const std::unique_ptr<std::shared_ptr<Slot>> slot(static_cast<std::shared_ptr<Slot>*>(self));
@@ -107,6 +119,7 @@ class Pool::Slot {
   void give(std::shared_ptr<kernel::Process> process, Isolate isolate) {
     const std::lock_guard lock(mutex_);
     process_ = std::move(process);
+    handed_over_ = kernel::Stopwatch(pool_.trace_.get());
     cold_ = isolate == Isolate::in_the_making;
     given_.notify_one();
   }
@@ -126,18 +139,26 @@ class Pool::Slot {
       run_shell_process(early, pool_.watchdog_);
       return;
     }
-    IsolateOwner isolate(Origin::snapshot,
-                         limits_of(early == nullptr ? kernel::Limits{} : early->vm()->limits()));
+    kernel::Stopwatch disposing(nullptr);
+    run_in_isolate(early == nullptr ? kernel::Limits{} : early->vm()->limits(), disposing);
+    disposing.record(kernel::Stage::js_exit_dispose);
+  }
+
+  /// `disposing` runs from the end of the process.
+  void run_in_isolate(const kernel::Limits& limits, kernel::Stopwatch& disposing) {
+    const kernel::Stopwatch making_isolate(pool_.trace_.get());
+    IsolateOwner isolate(Origin::snapshot, limits_of(limits));
     const v8::Isolate::Scope inside(isolate.get());
     set_isolate_callbacks(isolate.get());
-    {
-      Realm realm(isolate.get());
-      const std::shared_ptr<kernel::Process> process = wait();
-      if (process != nullptr) {
-        run_node(isolate, realm, process, pool_.watchdog_);
-        pool_.process_ended();
-      }
-    }
+    making_isolate.record(kernel::Stage::js_start_isolate);
+    const kernel::Stopwatch making_context(pool_.trace_.get());
+    Realm realm(isolate.get());
+    making_context.record(kernel::Stage::js_create_context);
+    const std::shared_ptr<kernel::Process> process = wait();
+    if (process == nullptr) return;
+    run_node(isolate, realm, process, pool_.watchdog_);
+    pool_.process_ended();
+    disposing = kernel::Stopwatch(pool_.trace_.get());
   }
 
   std::shared_ptr<kernel::Process> given() {
@@ -156,6 +177,7 @@ class Pool::Slot {
       }
       given_.wait(lock, [&] { return process_ != nullptr || stop_; });
     }
+    if (process_ != nullptr) handed_over_.record(kernel::Stage::js_start_claim);
     if (std::exchange(cold_, false)) pool_.cold_is_made();
     return std::exchange(process_, nullptr);
   }
@@ -164,13 +186,14 @@ class Pool::Slot {
   std::mutex mutex_;
   std::condition_variable given_;
   std::shared_ptr<kernel::Process> process_;
-  bool cold_;  ///< its process counts as one that waits for its isolate
+  kernel::Stopwatch handed_over_;  ///< since the process is here
+  bool cold_;                      ///< its process counts as one that waits for its isolate
   bool stop_ = false;
   std::atomic<bool> ready_{false};
 };
 
-Pool::Pool(std::size_t size, std::optional<std::uint64_t> memory_limit)
-    : size_(size), watchdog_(memory_limit) {
+Pool::Pool(std::size_t size, std::optional<std::uint64_t> memory_limit, std::shared_ptr<kernel::Trace> trace)
+    : size_(size), trace_(std::move(trace)), watchdog_(memory_limit) {
   if (size_ > 0) refiller_ = std::thread([this] { refill(); });
 }
 
@@ -234,6 +257,7 @@ void Pool::process_ended() {
 }
 
 kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
+  const kernel::Stopwatch starting(trace_.get());
   std::shared_ptr<Slot> slot;
   bool cold = false;
   const bool node = process->program() == kernel::Program::node;
@@ -254,9 +278,13 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
   }
   if (slot != nullptr) {
     slot->give(std::move(process), cold ? Slot::Isolate::in_the_making : Slot::Isolate::made);
+    starting.record(kernel::Stage::js_start_execution);
     return {};
   }
-  if (launch(std::make_shared<Slot>(*this, std::move(process)))) return {};
+  if (launch(std::make_shared<Slot>(*this, std::move(process)))) {
+    starting.record(kernel::Stage::js_start_execution);
+    return {};
+  }
   if (node) {
     const std::lock_guard lock(mutex_);
     --running_;

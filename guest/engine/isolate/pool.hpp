@@ -13,6 +13,10 @@
 #include "engine/isolate/watchdog.hpp"
 #include "engine/kernel/process_table.hpp"
 
+namespace tare::kernel {
+class Trace;
+}
+
 namespace tare::engine {
 
 /// The threads that run guests, one per process. Some wait with their isolate and context made already; when
@@ -29,8 +33,9 @@ class Pool final : public kernel::Runner {
   };
 
   /// `size` isolates wait; 0: none ever does. The process ends when it holds more than `memory_limit` bytes.
-  /// The snapshot must be there.
-  explicit Pool(std::size_t size, std::optional<std::uint64_t> memory_limit = std::nullopt);
+  /// The snapshot must be there. `trace` counts what is done; it may be null.
+  explicit Pool(std::size_t size, std::optional<std::uint64_t> memory_limit = std::nullopt,
+                std::shared_ptr<kernel::Trace> trace = nullptr);
   ~Pool() override;
 
   kernel::Result<void> start(std::shared_ptr<kernel::Process> process) override;
@@ -51,6 +56,7 @@ class Pool final : public kernel::Runner {
   void tidy();
 
   const std::size_t size_;
+  const std::shared_ptr<kernel::Trace> trace_;
   Watchdog watchdog_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;  ///< anything below, or a slot is ready

@@ -146,7 +146,8 @@ std::optional<Watchdog::Sentence> Watchdog::greediest() {
   const Entry* most = nullptr;
   std::uint64_t increase = 0;
   for (Entry& entry : entries_) {
-    const std::uint64_t before = std::exchange(entry.page_faults, page_faults(entry.thread));
+    const std::uint64_t before =
+        std::exchange(entry.page_faults, page_faults(entry.thread) + entry.process->background_faults());
     if (entry.process->kill_requested() || entry.page_faults <= before + increase) continue;
     increase = entry.page_faults - before;
     most = &entry;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <sys/resource.h>
+
 #include "engine/isolate/guest.hpp"
 
 namespace tare::engine {
@@ -22,6 +24,12 @@ Nanoseconds cpu_time_of_this_thread() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
+std::uint64_t page_faults_of_this_thread() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
 }  // namespace
@@ -132,9 +140,10 @@ class Workers {
     list(queue);
     lock.unlock();
     const Nanoseconds start = cpu_time_of_this_thread();
+    const std::uint64_t faults = page_faults_of_this_thread();
     if (!queue->process->kill_requested()) job();
     job = nullptr;
-    queue->process->add_background_time(cpu_time_of_this_thread() - start);
+    queue->process->add_background(cpu_time_of_this_thread() - start, page_faults_of_this_thread() - faults);
     lock.lock();
     --queue->running;
     list(queue);

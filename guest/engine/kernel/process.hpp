@@ -22,6 +22,15 @@ namespace tare::kernel {
 class Vm;
 class ProcessTable;
 
+/// What a process's runner is to do beside running it. The kernel hands it on and knows nothing of it.
+class Attachment {
+ public:
+  Attachment() = default;
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  virtual ~Attachment() = default;
+};
+
 /// How a process ended: with an exit code (0 to 255) or by a signal, and never both. `reason` is for people
 /// and set when the engine ended it: "killed: 128 MB of heap used up".
 struct Exit {
@@ -53,6 +62,8 @@ class Process : public std::enable_shared_from_this<Process> {
   int pid() const { return pid_; }
   /// Changes to 1 when the parent ends.
   int ppid() const { return ppid_.load(); }
+  /// Whether another process started it, whatever became of that one.
+  bool is_child() const { return is_child_; }
   const std::shared_ptr<Vm>& vm() const { return vm_; }
   /// What it runs, and its arguments: for a script with a `#!` line already those of the interpreter.
   Program program() const { return program_; }
@@ -60,6 +71,7 @@ class Process : public std::enable_shared_from_this<Process> {
   Instant started() const { return started_; }
   /// How long it may run, if that is limited. Enforced by who runs it.
   std::optional<std::chrono::milliseconds> run_time() const { return run_time_; }
+  const std::shared_ptr<Attachment>& attachment() const { return attachment_; }
 
   /// Own thread.
   Environment& env() { return env_; }
@@ -88,16 +100,26 @@ class Process : public std::enable_shared_from_this<Process> {
   State state() const { return state_.load(); }
 
   /// Processor time of its thread, which says so before it ends.
-  /// What other threads have done for it so far, beside its own.
-  void add_background_time(Nanoseconds time) { background_ns_ += time.count(); }
+  /// What other threads have done for it so far, beside its own: time of the processor, and pages that they
+  /// were the first to touch.
+  void add_background(Nanoseconds time, std::uint64_t page_faults) {
+    background_ns_ += time.count();
+    background_faults_ += page_faults;
+  }
   Nanoseconds background_time() const { return Nanoseconds(background_ns_.load()); }
+  std::uint64_t background_faults() const { return background_faults_.load(); }
   void set_cpu_time(Nanoseconds time) { cpu_time_ns_.store(time.count()); }
   std::optional<Nanoseconds> cpu_time() const {
     const std::int64_t ns = cpu_time_ns_.load();
     return ns < 0 ? std::nullopt : std::optional(Nanoseconds(ns));
   }
 
-  /// Its thread says that it has ended: descriptors are closed, children adopted, and the parent told. Once;
+  /// How many files of mounts it wrote that are on the host now, once it is a zombie; nothing when it wrote
+  /// none.
+  std::optional<std::uint64_t> files_synced() const;
+
+  /// Its thread says that it has ended: descriptors are closed, what it wrote into mounts goes back to the
+  /// host, children are adopted, and the parent is told. Once;
   /// later calls do nothing. When a kill is pending its signal and reason are what the parent sees, whatever
   /// `exit` says.
   void post_exit(Exit exit);
@@ -134,11 +156,13 @@ class Process : public std::enable_shared_from_this<Process> {
 
   const int pid_;
   std::atomic<int> ppid_;
+  const bool is_child_;
   const std::shared_ptr<Vm> vm_;
   const Program program_;
   const std::vector<std::string> argv_;
   const Instant started_;
   const std::optional<std::chrono::milliseconds> run_time_;
+  const std::shared_ptr<Attachment> attachment_;
   Environment env_;
   std::string cwd_;
   std::uint32_t umask_ = 022;
@@ -151,10 +175,12 @@ class Process : public std::enable_shared_from_this<Process> {
   std::atomic<bool> exit_posted_{false};
   std::atomic<std::int64_t> cpu_time_ns_{-1};
   std::atomic<std::int64_t> background_ns_{0};
+  std::atomic<std::uint64_t> background_faults_{0};
 
   mutable std::mutex mutex_;  ///< the members below
   std::string kill_reason_;
   std::optional<Exit> exit_;
+  std::optional<std::uint64_t> files_synced_;
   std::uint64_t handled_ = 0;  ///< bit n - 1 is signal n
   std::uint64_t pending_ = 0;
   std::shared_ptr<Waker> signal_waker_;
@@ -178,6 +204,7 @@ struct Process::Start {
   std::string cwd;
   std::uint32_t umask;
   std::optional<std::chrono::milliseconds> run_time;
+  std::shared_ptr<Attachment> attachment;
   ExitCallback on_exit;
 };
 

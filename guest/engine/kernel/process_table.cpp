@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "engine/kernel/program.hpp"
+#include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
 
 namespace tare::kernel {
@@ -75,6 +76,7 @@ Result<ProcessTable::Descriptions> ProcessTable::open_stdio(const std::shared_pt
 
 Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Process>& parent,
                                                       SpawnRequest request) {
+  const Stopwatch whole(vm_.trace());
   if (const auto may = may_create(parent, request); !may.ok()) return may.failure();
   const auto descriptions = open_stdio(parent, request);
   if (!descriptions.ok()) return descriptions.failure();
@@ -103,6 +105,7 @@ Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Proc
                               .cwd = std::move(cwd),
                               .umask = origin.umask,
                               .run_time = request.run_time,
+                              .attachment = std::move(request.attachment),
                               .on_exit = std::move(request.on_exit)});
   if (!made.ok()) return made;
   for (std::size_t i = 0; i < descriptions->size(); ++i) {
@@ -112,11 +115,13 @@ Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Proc
     take_back(*made);
     return started.failure();
   }
+  whole.record(parent ? Stage::child_process_spawn_and_start_execution : Stage::kernel_spawn_process);
   return made;
 }
 
 Result<std::shared_ptr<Process>> ProcessTable::insert(const std::shared_ptr<Process>& parent,
                                                       Process::Start start) {
+  const Stopwatch registering(vm_.trace());
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::shut) return Errno{EPERM};
   // A process that is to end makes no more: otherwise a fork bomb outruns the killing of its tree.
@@ -131,6 +136,7 @@ Result<std::shared_ptr<Process>> ProcessTable::insert(const std::shared_ptr<Proc
   if (parent) parent->children_.insert(process->pid());
   ++live_;
   vm_.counters().processes_started.fetch_add(1);
+  if (parent) registering.record(Stage::child_process_register);
   return process;
 }
 
@@ -156,7 +162,8 @@ void ProcessTable::take_back(const std::shared_ptr<Process>& process) {
   process->fds().close_all();
 }
 
-void ProcessTable::ended(Process& process, const Exit& exit) {
+void ProcessTable::ended(Process& process, const Exit& exit, const Stopwatch& cleanup) {
+  const Stopwatch reaping(vm_.trace());
   std::vector<std::shared_ptr<Process>> gone;  // go after the lock
   std::shared_ptr<Process> parent;
   Process::ExitCallback on_exit;
@@ -182,6 +189,13 @@ void ProcessTable::ended(Process& process, const Exit& exit) {
       parent = processes_.at(process.ppid());
     }
     vm_.counters().processes_ended.fetch_add(1);
+  }
+  // Before anybody is told: who has heard of the end finds its stages counted.
+  if (process.is_child()) {
+    cleanup.record(Stage::child_process_exit_cleanup);
+  } else {
+    reaping.record(Stage::process_exit_cleanup_wait_and_reap);
+    cleanup.record(Stage::process_exit_cleanup);
   }
   if (parent) parent->child_ended();
   if (on_exit) on_exit(process.pid(), exit);

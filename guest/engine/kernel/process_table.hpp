@@ -15,6 +15,8 @@
 
 namespace tare::kernel {
 
+class Stopwatch;
+
 /// Runs processes: the engine's guest threads.
 class Runner {
  public:
@@ -49,6 +51,7 @@ struct SpawnRequest {
   std::vector<StdioEntry> stdio;
   /// From its start to its end; the Vm's limit when absent.
   std::optional<std::chrono::milliseconds> run_time;
+  std::shared_ptr<Attachment> attachment;
   /// Called on the child's last thread when it has ended, without any lock, after its descriptors were
   /// closed. It must own what it touches: the parent may be gone by then.
   Process::ExitCallback on_exit;
@@ -105,8 +108,8 @@ class ProcessTable {
   Result<Descriptions> open_stdio(const std::shared_ptr<Process>& parent, SpawnRequest& request) const;
   Result<std::shared_ptr<Process>> insert(const std::shared_ptr<Process>& parent, Process::Start start);
   void take_back(const std::shared_ptr<Process>& process);
-  /// The process has ended: its children are adopted, its parent is told.
-  void ended(Process& process, const Exit& exit);
+  /// The process has ended: its children are adopted, its parent is told. `cleanup` has run since its end.
+  void ended(Process& process, const Exit& exit, const Stopwatch& cleanup);
   int free_pid();
 
   Vm& vm_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "engine/kernel/counters.hpp"
@@ -10,6 +11,8 @@
 #include "engine/kernel/process_table.hpp"
 
 namespace tare::kernel {
+
+class Trace;
 
 /// What a guest sees as its machine: files, processes, permissions, limits. Thread-safe. Processes keep it
 /// alive, so it goes when the last of them has ended and nobody else holds it.
@@ -22,6 +25,7 @@ class Vm : public std::enable_shared_from_this<Vm> {
   struct Options {
     Limits limits = {};
     Permissions permissions = {};
+    std::shared_ptr<Trace> trace = {};  ///< counts the stages of its processes; null: nothing does
   };
 
   /// `clock` must outlive the Vm.
@@ -34,10 +38,15 @@ class Vm : public std::enable_shared_from_this<Vm> {
   const Limits& limits() const { return options_.limits; }
   const Permissions& permissions() const { return options_.permissions; }
   const Clock& clock() const { return clock_; }
+  Trace* trace() const { return options_.trace.get(); }
   FileSystem& files() { return *files_; }
   ProcessTable& processes() { return processes_; }
   Counters& counters() { return *counters_; }
   const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
+
+  /// How files went back to the host when processes ended since the last call, with some hundred problems.
+  Synced take_synced();
+  void add_synced(Synced synced);
 
   /// Kills every process; nothing can be started any more. How many were alive. Their threads end a little
   /// later: processes().wait_until_empty() says when.
@@ -49,6 +58,8 @@ class Vm : public std::enable_shared_from_this<Vm> {
   const std::shared_ptr<Counters> counters_;
   const std::shared_ptr<FileSystem> files_;
   ProcessTable processes_;
+  std::mutex mutex_;
+  Synced synced_;
 };
 
 }  // namespace tare::kernel

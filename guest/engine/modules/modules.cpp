@@ -216,7 +216,7 @@ void enable_compile_cache(const Arguments& args) {
   args.GetReturnValue().Set(v8::Array::New(isolate, &status, 1));
 }
 
-void nothing(const Arguments&) {}
+void no_cache(const Arguments&) {}
 
 const Native modules_natives[] = {
     {"readPackageJSON", read_package_json},
@@ -226,10 +226,10 @@ const Native modules_natives[] = {
     {"getPackageType", package_type},
     {"setLazyPathHelpers", set_lazy_path_helpers},
     {"enableCompileCache", enable_compile_cache},
-    {"getCompileCacheDir", nothing},
-    {"flushCompileCache", nothing},
-    {"getCompileCacheEntry", nothing},
-    {"saveCompileCacheEntry", nothing},
+    {"getCompileCacheDir", no_cache},
+    {"flushCompileCache", no_cache},
+    {"getCompileCacheEntry", no_cache},
+    {"saveCompileCacheEntry", no_cache},
 };
 
 void extend_modules(v8::Isolate*, Local<v8::Context> context, Local<v8::Object>) {

@@ -5,7 +5,7 @@
 namespace tare::engine {
 namespace {
 
-bool is_space(char c) {
+bool is_json_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
@@ -30,7 +30,7 @@ class Reader {
 
  private:
   void skip_space() {
-    while (at_ < json_.size() && is_space(json_[at_])) ++at_;
+    while (at_ < json_.size() && is_json_space(json_[at_])) ++at_;
   }
 
   bool take(char c) {
@@ -76,7 +76,7 @@ class Reader {
           ++at_;
           return json_.substr(start, at_ - start);
         }
-      } else if (depth == 0 && (c == ',' || is_space(c))) {
+      } else if (depth == 0 && (c == ',' || is_json_space(c))) {
         break;
       }
       ++at_;
@@ -124,7 +124,7 @@ class Reader {
   PackageConfig config_;
 };
 
-int hex_value(char c) {
+int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -148,8 +148,8 @@ std::optional<std::string> file_url_path(std::string_view url) {
   std::string path;
   path.reserve(url.size());
   for (std::size_t i = 0; i < url.size(); ++i) {
-    const int high = url[i] == '%' && i + 2 < url.size() ? hex_value(url[i + 1]) : -1;
-    const int low = high < 0 ? -1 : hex_value(url[i + 2]);
+    const int high = url[i] == '%' && i + 2 < url.size() ? hex_digit(url[i + 1]) : -1;
+    const int low = high < 0 ? -1 : hex_digit(url[i + 2]);
     if (low < 0) {
       path += url[i];
       continue;

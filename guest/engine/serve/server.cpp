@@ -20,9 +20,13 @@
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
+#include "engine/isolate/profiles.hpp"
 #include "engine/isolate/workers.hpp"
+#include "engine/kernel/host_folder.hpp"
+#include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
+#include "engine/serve/stages.hpp"
 #include "engine/serve/stdio_socket.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/socket.hpp"
@@ -37,8 +41,14 @@ class Sender {
  public:
   template <class T>
   void send(Kind kind, std::uint32_t id, const T& message) {
-    const std::string frame = guest::encode(kind, id, json::line(message));
+    send_frame(guest::encode(kind, id, json::line(message)), [] {});
+  }
+
+  /// `in_turn` is called when nothing stands before the frame any more.
+  template <class InTurn>
+  void send_frame(const std::string& frame, const InTurn& in_turn) {
     const std::lock_guard lock(mutex_);
+    in_turn();
     // A client that is gone is seen by the reader, which ends the process.
     guest::send_all(guest::control_fd, frame);
   }
@@ -76,7 +86,8 @@ kernel::Vm::Options options_of(const guest::CreateVm& message) {
   if (asked.cpu_ms) limits.cpu_time = ms(*asked.cpu_ms);
   const guest::Permissions& may = message.permissions;
   return {limits,
-          {permission(may.fs), permission(may.network), permission(may.child_process), permission(may.env)}};
+          {permission(may.fs), permission(may.network), permission(may.child_process), permission(may.env)},
+          {}};
 }
 
 guest::Reply refusal(std::string why) {
@@ -94,7 +105,16 @@ bool is_name(std::string_view reason) {
   return false;
 }
 
-guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
+kernel::Result<void> add_mount(kernel::FileSystem& files, const guest::Mount& mount) {
+  using Access = kernel::FileSystem::MountAccess;
+  if (!mount.guest.starts_with('/')) return kernel::Errno{EINVAL};
+  auto folder = kernel::HostFolder::open(mount.host);
+  if (!folder.ok()) return folder.failure();
+  return files.mount(mount.guest, *std::move(folder),
+                     mount.access == guest::MountAccess::rw ? Access::write : Access::read);
+}
+
+guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
   guest::Exited message;
   message.code = exit.code;
   if (exit.signal) message.signal = guest::signal_name(*exit.signal);
@@ -104,18 +124,23 @@ guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
     message.reason = guest::reason::killed;
     message.detail = exit.reason;
   }
-  if (cpu) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto cpu = process.cpu_time()) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto files = process.files_synced()) message.sync = *files;
+  kernel::Synced synced = process.vm()->take_synced();
+  message.files_lost = synced.lost;
+  message.sync_problems = std::move(synced.problems);
   return message;
 }
 
 class Server {
  public:
-  explicit Server(const guest::EngineConfig& config) {
+  explicit Server(const guest::EngineConfig& config)
+      : trace_(can_trace() && config.trace.value_or(false) ? std::make_shared<kernel::Trace>() : nullptr) {
     engine().log = [sender = sender_](guest::Level level, const std::string& text) {
       sender->send(Kind::log, 0, guest::Log{level, text});
     };
-    pool_ =
-        std::make_shared<Pool>(config.pool.value_or(8), config.memory_limit_bytes);  // has threads at once
+    pool_ = std::make_shared<Pool>(config.pool.value_or(8), config.memory_limit_bytes,
+                                   trace_);  // has threads at once
   }
 
   int run() {
@@ -132,11 +157,12 @@ class Server {
   }
 
  private:
-  static guest::Ready ready() {
+  guest::Ready ready() const {
     guest::Ready message;
     message.pid = ::getpid();
     message.v8 = v8::V8::GetVersion();
     message.node = NODE_VERSION;
+    message.trace = trace_ != nullptr;
     if (const char* isolation = std::getenv("TARE_GUEST_ISOLATION"); isolation != nullptr)
       message.isolation = guest::parse<guest::Isolation>(isolation);
     message.isolation["seccomp"] = lock_down();
@@ -175,6 +201,8 @@ class Server {
         return write_file(frame);
       case Kind::stats:
         return stats();
+      case Kind::stages:
+        return stages();
       default:
         return refusal(fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)));
     }
@@ -182,9 +210,17 @@ class Server {
 
   guest::Reply create_vm(const guest::Frame& frame) {
     const auto message = guest::parse<guest::CreateVm>(frame.payload);
-    if (!message.mounts.empty()) return refusal("mounts are not there yet");
     if (machines_.contains(frame.id)) return refusal("there is such a machine already");
-    auto vm = kernel::Vm::create(options_of(message), clock_, pool_);
+    kernel::Vm::Options options = options_of(message);
+    options.trace = trace_;
+    auto vm = kernel::Vm::create(std::move(options), clock_, pool_);
+    for (const guest::Mount& mount : message.mounts) {
+      if (const auto mounted = add_mount(vm->files(), mount); !mounted.ok()) {
+        const std::string why =
+            mounted.error() == EBUSY ? "the guest has something there" : errno_text(mounted.error());
+        return refusal(fmt::format("{} at {}: {}", mount.host, mount.guest, why));
+      }
+    }
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
     return {};
   }
@@ -194,7 +230,7 @@ class Server {
     if (found == machines_.end()) return refusal("there is no such machine");
     const std::shared_ptr<kernel::Vm> vm = found->second.vm;
     machines_.erase(found);
-    return {.error = {}, .counters = {}, .killed = vm->dispose()};
+    return {.error = {}, .counters = {}, .killed = vm->dispose(), .stages = {}};
   }
 
   guest::Reply write_file(const guest::Frame& frame) {
@@ -209,7 +245,14 @@ class Server {
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
     if (!written.ok()) return refusal(errno_text(written.error()));
+    const auto synced = files.sync(0);
+    if (synced && !synced->problems.empty()) return refusal(synced->problems.front());
     return {};
+  }
+
+  guest::Reply stages() const {
+    if (trace_ == nullptr) return refusal("this engine counts no stages");
+    return {.error = {}, .counters = {}, .killed = {}, .stages = stage_report(*trace_)};
   }
 
   guest::Reply stats() {
@@ -231,10 +274,12 @@ class Server {
                     {"abandoned", number(abandoned())},
                     {"keptHeapPages", number(kept_heap_pages())},
                 },
-            .killed = {}};
+            .killed = {},
+            .stages = {}};
   }
 
   void spawn(const guest::Frame& frame, guest::Receiver& receiver) {
+    const kernel::Stopwatch whole(trace_.get());
     const std::uint32_t id = frame.id;
     const auto refuse = [&](const std::string& why) {
       guest::Exited message;
@@ -253,15 +298,17 @@ class Server {
       const auto found = machines_.find(message.vm);
       if (found == machines_.end()) return refuse("there is no such machine");
       if (message.context) return refuse("there is no such context");
-      const auto started = start(id, message, found->second, std::move(socket));
-      if (!started.ok()) refuse(errno_text(started.error()));
+      const auto started = start(id, message, found->second, std::move(socket), whole);
+      if (!started.ok()) return refuse(errno_text(started.error()));
+      whole.record(kernel::Stage::execute_total);
     } catch (const Error& error) {
       refuse(error.line());
     }
   }
 
-  kernel::Result<void> start(std::uint32_t id, const guest::Spawn& message, const Machine& machine,
-                             Fd socket) {
+  /// `resolving` runs since the message came.
+  kernel::Result<void> start(std::uint32_t id, const guest::Spawn& message, const Machine& machine, Fd socket,
+                             const kernel::Stopwatch& resolving) {
     kernel::SpawnRequest request;
     request.argv = message.argv;
     const auto& env = message.env ? *message.env : machine.env;
@@ -281,20 +328,34 @@ class Server {
     } else {
       request.stdio.assign(3, {Stdio::Kind::ignore, -1, nullptr});
     }
-    request.on_exit = [executions, id, sender = sender_, stdio](int, const kernel::Exit& exit) {
+    if (message.profiles && !message.profiles->empty()) request.attachment = profiling(id, *message.profiles);
+    request.on_exit = [executions, id, sender = sender_, stdio, trace = trace_](int,
+                                                                                const kernel::Exit& exit) {
       // Children that live on may have it, too; what they say has no hearer any more.
       if (const auto stream = stdio.lock()) stream->hang_up();
-      const std::optional<Nanoseconds> cpu = executions->end(id);
-      sender->send(Kind::exited, id, exited(exit, cpu));
+      const kernel::Stopwatch queued(trace.get());
+      const auto process = executions->end(id);
+      const std::string frame = guest::encode(Kind::exited, id, json::line(exited(exit, *process)));
+      sender->send_frame(frame, [&] { queued.record(kernel::Stage::process_exit_event_queue_wait); });
     };
+    resolving.record(kernel::Stage::resolve_execute_request);
     // Its end waits for this lock: nothing comes after `exited`.
     const std::lock_guard lock(executions_->mutex);
     const auto made = machine.vm->processes().create(nullptr, std::move(request));
     if (!made.ok()) return made.failure();
-    executions_->live.emplace(id, *made);
-    ++executions_->spawned;
+    const kernel::Stopwatch registering(trace_.get());
     sender_->send(Kind::started, id, guest::Started{(*made)->pid()});
+    executions_->live.emplace(id, Execution{*made, kernel::Stopwatch(trace_.get())});
+    ++executions_->spawned;
+    registering.record(kernel::Stage::process_register_and_lifecycle);
     return {};
+  }
+
+  std::shared_ptr<ProfileRequest> profiling(std::uint32_t id, std::vector<guest::ProfileKind> kinds) const {
+    return std::make_shared<ProfileRequest>(
+        std::move(kinds), [id, sender = sender_](const guest::ProfilePart& part, std::string_view bytes) {
+          sender->send_frame(guest::encode(Kind::profile, id, guest::encode_profile(part, bytes)), [] {});
+        });
   }
 
   void kill(const guest::Frame& frame) {
@@ -311,21 +372,26 @@ class Server {
     return 0;
   }
 
+  struct Execution {
+    std::shared_ptr<kernel::Process> process;
+    kernel::Stopwatch living;  ///< since the client was told that it has started
+  };
+
   /// What runs, by the number that the client gave it. Shared with the threads of the guests.
   struct Executions {
-    /// The processor time that it took.
-    std::optional<Nanoseconds> end(std::uint32_t id) {
+    std::shared_ptr<kernel::Process> end(std::uint32_t id) {
       const std::lock_guard lock(mutex);
       ++exited;
-      const auto process = live.extract(id).mapped();
-      return process->cpu_time();
+      const Execution ended = live.extract(id).mapped();
+      ended.living.record(kernel::Stage::execute_response_to_exit_event_queued);
+      return ended.process;
     }
     void signal(std::uint32_t id, int number, std::string_view why) {
       std::shared_ptr<kernel::Process> process;
       {
         const std::lock_guard lock(mutex);
         const auto found = live.find(id);
-        if (found != live.end()) process = found->second;
+        if (found != live.end()) process = found->second.process;
       }
       if (process == nullptr) return;
       if (number == SIGKILL) {
@@ -336,12 +402,13 @@ class Server {
     }
 
     std::mutex mutex;
-    std::map<std::uint32_t, std::shared_ptr<kernel::Process>> live;
+    std::map<std::uint32_t, Execution> live;
     std::uint64_t spawned = 0;
     std::uint64_t exited = 0;
   };
 
   const SystemClock clock_;
+  const std::shared_ptr<kernel::Trace> trace_;  ///< null: nothing is counted
   std::shared_ptr<Pool> pool_;
   const std::shared_ptr<Sender> sender_ = std::make_shared<Sender>();
   const std::shared_ptr<Executions> executions_ = std::make_shared<Executions>();

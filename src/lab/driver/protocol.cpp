@@ -12,6 +12,7 @@ namespace {
 constexpr double largest_size = 1e12;  ///< bytes
 constexpr std::size_t most_rows = 1'000;
 constexpr std::size_t most_counters = 64;
+constexpr std::size_t most_lifecycles = 10'000;
 
 /// Foreign text as it is kept and shown: one line, cut.
 std::string short_text(std::string_view text) {
@@ -37,8 +38,9 @@ struct WireSample {
   std::optional<std::map<std::string, std::optional<double>>> bytes;
   std::optional<std::string> output;
   std::optional<Resources> resources;
+  std::optional<std::vector<Lifecycle>> lifecycle;
 };
-BOOST_DESCRIBE_STRUCT(WireSample, (), (ns, outcome, error, counters, bytes, output, resources))
+BOOST_DESCRIBE_STRUCT(WireSample, (), (ns, outcome, error, counters, bytes, output, resources, lifecycle))
 
 struct WireSamples {
   std::vector<WireSample> samples;
@@ -82,6 +84,19 @@ void check_times(const Sample& sample, std::size_t index, const SampleRequest& r
     if (ns > most) {
       invalid_sample(fmt::format("{}: {} ms, but the whole request took {} ms", place(metric),
                                  text::significant(ns / 1e6), text::significant(to_ms(elapsed))));
+    }
+  }
+}
+
+void check_lifecycles(const Sample& sample, std::size_t index) {
+  if (sample.lifecycle.size() > most_lifecycles)
+    invalid_sample(fmt::format("samples[{}].lifecycle: {} processes", index, sample.lifecycle.size()));
+  for (const Lifecycle& one : sample.lifecycle) {
+    if (one.ns.size() > most_counters || one.waiters.size() > most_counters)
+      invalid_sample(fmt::format("samples[{}].lifecycle: too many figures", index));
+    for (const auto& [name, ns] : one.ns) {
+      if (!std::isfinite(ns) || ns < 0)
+        invalid_sample(fmt::format("samples[{}].lifecycle.ns.{}: no time", index, excerpt(name)));
     }
   }
 }
@@ -264,6 +279,8 @@ std::vector<Sample> parse_samples(const Reply& reply, const SampleRequest& reque
     check_counters(sample, samples.size());
     sample.output = std::move(from.output);
     sample.resources = from.resources;
+    if (from.lifecycle) sample.lifecycle = std::move(*from.lifecycle);
+    check_lifecycles(sample, samples.size());
     check_times(sample, samples.size(), request, elapsed);
     if (from.bytes) sample.bytes = std::move(*from.bytes);
     check_sizes(sample, samples.size(), request);

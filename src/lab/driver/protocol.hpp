@@ -51,6 +51,15 @@ struct Resources {
 };
 BOOST_DESCRIBE_STRUCT(Resources, (), (cpu_user_us, cpu_system_us, max_rss_bytes))
 
+/// How one process of a traced sample came and went, as its runtime's client saw it.
+struct Lifecycle {
+  std::string route;                             ///< how its end became known
+  std::string first_waiter;                      ///< who waited for it first
+  std::map<std::string, std::uint64_t> waiters;  ///< how often who waited
+  std::map<std::string, double> ns;              ///< sub-phase to nanoseconds
+};
+BOOST_DESCRIBE_STRUCT(Lifecycle, (), (route, first_waiter, waiters, ns))
+
 /// One measured operation.
 struct Sample {
   Outcome outcome = Outcome::ok;
@@ -60,6 +69,7 @@ struct Sample {
   std::map<std::string, std::optional<std::int64_t>> counters;
   std::optional<std::string> output;
   std::optional<Resources> resources;
+  std::vector<Lifecycle> lifecycle;  ///< one a process, in a traced run of a driver that has them
 
   std::optional<double> metric(std::string_view name) const;
   std::optional<std::int64_t> counter(std::string_view name) const;

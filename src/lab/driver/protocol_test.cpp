@@ -220,6 +220,25 @@ TEST(Samples, of_memory_rows_have_every_size_or_say_null) {
       "samples[0].bytes.idle: no size in bytes");
 }
 
+TEST(Samples, of_a_traced_run_have_lives) {
+  const auto samples = [](std::string_view life) {
+    return fmt::format(R"([{{"outcome":"ok","ns":{{"total":1}},"lifecycle":[{}]}}])", life);
+  };
+  const auto good = parse_samples(
+      parse_reply(fmt::format(
+          R"({{"id":1,"ok":true,"samples":{}}})",
+          samples(
+              R"({"route":"own_read","firstWaiter":"wait","waiters":{"wait":2},"ns":{"ts_wait_total":5}})"))),
+      {}, std::chrono::seconds(1));
+  ASSERT_EQ(good.at(0).lifecycle.size(), 1U);
+  EXPECT_EQ(good[0].lifecycle[0].route, "own_read");
+  EXPECT_EQ(good[0].lifecycle[0].waiters.at("wait"), 2U);
+  EXPECT_EQ(good[0].lifecycle[0].ns.at("ts_wait_total"), 5);
+  EXPECT_EQ(bad_samples(samples(R"({"route":"a","firstWaiter":"b","waiters":{},"ns":{"ts_x":-1}})")).why(),
+            "samples[0].lifecycle.ns.ts_x: no time");
+  EXPECT_THAT(bad_samples(samples(R"({"route":"a"})")).why(), HasSubstr("missing"));
+}
+
 TEST(Stages, are_counts_and_reasons) {
   const Stages stages = parse_stages(parse_reply(
       R"({"id":1,"ok":true,"stages":{"kernel_spawn_process":{"calls":3,"totalUs":12.5,"maxUs":9}},"absent":{"x":"why"}})"));

@@ -112,6 +112,26 @@ struct Stage {
 };
 BOOST_DESCRIBE_STRUCT(Stage, (), (calls, total_us, avg_us, max_us))
 
+/// One sub-phase of the lives of a row's processes, in ms.
+struct SubPhase {
+  std::uint64_t count = 0;
+  double p50 = 0;
+  double p95 = 0;
+  double max = 0;
+};
+BOOST_DESCRIBE_STRUCT(SubPhase, (), (count, p50, p95, max))
+
+/// How the processes of a row came and went, warm-ups left out.
+struct Lifecycle {
+  std::uint64_t processes = 0;
+  std::map<std::string, std::uint64_t> resolution_routes;  ///< how the ends became known
+  std::map<std::string, std::uint64_t> first_waiters;
+  std::map<std::string, std::uint64_t> waiter_sources;
+  std::map<std::string, std::optional<SubPhase>> sub_phases;  ///< null: Trace::absent says why
+};
+BOOST_DESCRIBE_STRUCT(Lifecycle, (),
+                      (processes, resolution_routes, first_waiters, waiter_sources, sub_phases))
+
 /// What the separate, untimed arm of `--trace` saw of a row.
 struct Trace {
   std::uint64_t samples = 0;
@@ -119,8 +139,9 @@ struct Trace {
   std::map<std::string, Stage> stages;  ///< those that had calls
   std::map<std::string, std::string>
       absent;  ///< stages and sub-phases that the runtime does not record, and why
+  std::optional<Lifecycle> lifecycle;  ///< of node_exit_1 and fanouts, where the runtime's client keeps one
 };
-BOOST_DESCRIBE_STRUCT(Trace, (), (samples, warmup, stages, absent))
+BOOST_DESCRIBE_STRUCT(Trace, (), (samples, warmup, stages, absent, lifecycle))
 
 BOOST_DEFINE_ENUM_CLASS(RowStatus, ok, failed, unavailable)
 

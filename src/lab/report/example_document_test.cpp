@@ -269,12 +269,19 @@ Document example_document(std::uint32_t rounds) {
   document.calibrations = {calibration};
   for (Row& row : document.rows) {
     if (row.row != "node_exit_1" || row.target != "agentos") continue;
-    row.trace = Trace{20,
-                      2,
-                      {{"kernel_spawn_process", {20, 52'000, 2600, 4100}},
-                       {"process_exit_cleanup_wait_and_reap", {20, 18'500, 925, 1900}},
-                       {"process_register_and_lifecycle", {20, 240, 12, 31}}},
-                      {{"process_exit_cleanup", "only its parts are recorded"}}};
+    row.trace = Trace{
+        20,
+        2,
+        {{"kernel_spawn_process", {20, 52'000, 2600, 4100}},
+         {"process_exit_cleanup_wait_and_reap", {20, 18'500, 925, 1900}},
+         {"process_register_and_lifecycle", {20, 240, 12, 31}}},
+        {{"process_exit_cleanup", "only its parts are recorded"},
+         {"ts_poll_iterations", "nothing is polled"}},
+        Lifecycle{20,
+                  {{"own_read", 20}},
+                  {{"poll_event", 20}},
+                  {{"poll_event", 20}},
+                  {{"ts_wait_total", SubPhase{20, 27.5, 31.2, 33.0}}, {"ts_poll_iterations", std::nullopt}}}};
   }
   document.guidance = {"wait until the load is below 1.0 and run again"};
   document.budgets = {{"node_exit_1.p50", "≤ 30 ms", 27.9, Verdict::pass, {}},

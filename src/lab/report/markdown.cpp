@@ -11,6 +11,7 @@
 #include "lab/report/benches.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/lane_tables.hpp"
+#include "lab/report/memory_table.hpp"
 #include "lab/report/provenance.hpp"
 #include "lab/report/trace_table.hpp"
 
@@ -72,6 +73,7 @@ class Markdown {
   std::vector<std::string> finding_lines() const;
   void budgets();
   void stages();
+  void stage_table(const Table& table, const char* what);
   void invariants();
   void method();
   void place();
@@ -110,10 +112,17 @@ void Markdown::overview(const Document& part) {
 void Markdown::spawn_overview(const Document& part) {
   const Figures figures(part);
   const LanePlan plan = plan_lanes(figures, usual_floor_rows());
-  if (plan.lanes.empty()) return paragraph("**Nothing was measured.**");
+  if (plan.lanes.empty() && plan.memory.empty()) return paragraph("**Nothing was measured.**");
+  if (!plan.lanes.empty()) {
+    Footnotes notes;
+    heading(fmt::format("p50, {}", markdown_text(figures.unit(plan.rows.front()))));
+    table(rows_table(figures, plan, plan.rows, Beside::cpu_and_memory, notes));
+    footnotes(notes);
+  }
+  if (plan.memory.empty()) return;
   Footnotes notes;
-  heading(fmt::format("p50, {}", markdown_text(figures.unit(plan.rows.front()))));
-  table(rows_table(figures, plan, plan.rows, Beside::cpu_and_memory, notes));
+  heading("Memory, p50");
+  for (const Table& one : memory_tables(figures, plan.memory, notes)) table(one);
   footnotes(notes);
 }
 
@@ -237,22 +246,27 @@ void Markdown::budgets() {
   }
 }
 
+void Markdown::stage_table(const Table& table, const char* what) {
+  if (table.lanes.empty()) return;
+  heading(markdown_text(table.title));
+  Cells heads{what};
+  for (const Lanes& lane : table.lanes) {
+    for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
+  }
+  out_ += markdown_head(heads, 1);
+  for (const TableLine& line : table.lines) {
+    Cells cells{markdown_code(line.labels.front())};
+    for (const Cell& cell : line.cells) cells.push_back(cell.text);
+    out_ += markdown_line(cells);
+  }
+}
+
 void Markdown::stages() {
   for (const std::string& row : traced_rows(document_)) {
-    const Table table = trace_table(document_, row, std::string::npos);
-    heading(markdown_text(table.title));
-    Cells heads{"stage"};
-    for (const Lanes& lane : table.lanes) {
-      for (const Column& column : lane.columns)
-        heads.push_back(markdown_text(lane.title + " " + column.head));
-    }
-    out_ += markdown_head(heads, 1);
-    for (const TableLine& line : table.lines) {
-      Cells cells{markdown_code(line.labels.front())};
-      for (const Cell& cell : line.cells) cells.push_back(cell.text);
-      out_ += markdown_line(cells);
-    }
+    stage_table(trace_table(document_, row, std::string::npos), "stage");
+    stage_table(lifecycle_table(document_, row), "sub-phase");
   }
+  list("How ends became known", lifecycle_lines(document_));
   list("Stages that are not counted", absent_stages(document_));
 }
 

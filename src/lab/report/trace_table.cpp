@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,51 @@ Table trace_table(const Document& document, std::string_view row, std::size_t mo
     table.lines.push_back(std::move(line));
   }
   return table;
+}
+
+Table lifecycle_table(const Document& document, std::string_view row) {
+  std::vector<const Row*> rows = traced(document, row);
+  std::erase_if(rows, [](const Row* one) { return !one->trace->lifecycle; });
+  std::set<std::string> names;
+  Table table;
+  table.title = fmt::format("lives of {}, ms", row);
+  for (const Row* one : rows) {
+    table.lanes.push_back({one->target, {{"p50"}, {"p95"}, {"max"}}});
+    for (const auto& [name, phase] : one->trace->lifecycle->sub_phases) {
+      if (phase) names.insert(name);
+    }
+  }
+  for (const std::string& name : names) {
+    TableLine line{{name}, {}, {}};
+    for (const Row* one : rows) {
+      const auto& phases = one->trace->lifecycle->sub_phases;
+      const auto found = phases.find(name);
+      if (found == phases.end() || !found->second) {
+        line.cells.insert(line.cells.end(), 3, Cell{"–"});
+        continue;
+      }
+      for (const double ms : {found->second->p50, found->second->p95, found->second->max})
+        line.cells.push_back({text::significant(ms)});
+    }
+    table.lines.push_back(std::move(line));
+  }
+  return table;
+}
+
+std::vector<std::string> lifecycle_lines(const Document& document) {
+  const auto counted = [](const std::map<std::string, std::uint64_t>& counts) {
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", name, text::count(count)));
+    return text::join(parts, ", ");
+  };
+  std::vector<std::string> lines;
+  for (const Row& row : document.rows) {
+    if (!row.trace || !row.trace->lifecycle) continue;
+    const Lifecycle& lives = *row.trace->lifecycle;
+    lines.push_back(fmt::format("{}, {}: ends known by {}; first waited for by {}", row.target, row.row,
+                                counted(lives.resolution_routes), counted(lives.first_waiters)));
+  }
+  return lines;
 }
 
 std::vector<std::string> absent_stages(const Document& document) {

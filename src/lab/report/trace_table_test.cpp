@@ -44,5 +44,24 @@ TEST(TraceTable, names_what_a_runtime_does_not_count) {
               ElementsAre("agentos has no process_exit_cleanup: only its parts are recorded"));
 }
 
+TEST(TraceTable, shows_the_sub_phases_that_have_figures) {
+  Document document = traced_document();
+  EXPECT_TRUE(lifecycle_table(document, "node_exit_1").lanes.empty());
+  Lifecycle& lives = document.rows[1].trace->lifecycle.emplace();
+  lives.processes = 3;
+  lives.resolution_routes = {{"already_known", 1}, {"own_read", 2}};
+  lives.first_waiters = {{"poll_event", 3}};
+  lives.sub_phases = {{"ts_mount_wait", std::nullopt}, {"ts_wait_total", SubPhase{3, 1.5, 2, 2.5}}};
+  const Table table = lifecycle_table(document, "node_exit_1");
+  ASSERT_EQ(table.lanes.size(), 1U);
+  ASSERT_EQ(table.lines.size(), 1U);
+  EXPECT_EQ(table.lines[0].labels.front(), "ts_wait_total");
+  EXPECT_EQ(table.lines[0].cells[0].text, "1.50");
+  EXPECT_THAT(
+      lifecycle_lines(document),
+      ElementsAre("guest, node_exit_1: ends known by already_known 1, own_read 2; first waited for by "
+                  "poll_event 3"));
+}
+
 }  // namespace
 }  // namespace tare::report

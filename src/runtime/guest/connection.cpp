@@ -129,6 +129,8 @@ Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload)
 
 std::shared_ptr<Connection::Record> Connection::spawn(std::uint32_t id, const Spawn& message, int passed) {
   auto record = std::make_shared<Record>();
+  if (ready_.trace.value_or(false)) record->life.emplace().spawned = SystemClock().now();
+  if (message.profiles) record->profiles = std::make_shared<Profiles>();
   record->command = text::one_line(text::join(message.argv, " "));
   const std::string frame = encode(Kind::spawn, id, json::line(message));
   const Lock one_at_a_time(sending_);
@@ -138,12 +140,29 @@ std::shared_ptr<Connection::Record> Connection::spawn(std::uint32_t id, const Sp
     living_.emplace(id, record);
   }
   write(frame, passed);
+  if (ready_.trace.value_or(false)) {
+    const Lock lock(mutex_);
+    record->life->sent = record->life->spawn_returned.emplace(SystemClock().now());
+  }
   return record;
 }
 
-bool Connection::wait(const std::shared_ptr<Record>& record, Done done, std::optional<Instant> deadline) {
+bool Connection::wait(const std::shared_ptr<Record>& record, Done done, std::optional<Instant> deadline,
+                      const char* who) {
   Lock lock(mutex_);
-  return wait_for(lock, record.get(), [&] { return done(*record); }, deadline);
+  if (!record->life) return wait_for(lock, record.get(), [&] { return done(*record); }, deadline);
+  Life& life = *record->life;
+  if (life.first_waiter.empty()) life.first_waiter = who;
+  ++life.waiters[who];
+  if (!life.wait_began) life.wait_began = SystemClock().now();
+  const bool known = record->exit.has_value();
+  const bool in_time = wait_for(lock, record.get(), [&] { return done(*record); }, deadline);
+  if (!record->exit || life.observed) return in_time;
+  life.observed = SystemClock().now();
+  life.route = known                                       ? Route::already_known
+               : life.reader == std::this_thread::get_id() ? Route::own_read
+                                                           : Route::other_read;
+  return in_time;
 }
 
 Connection::Record Connection::look(const std::shared_ptr<Record>& record) {
@@ -226,16 +245,16 @@ void Connection::dispatch(const Frame& frame) {
       break;
     case Kind::started:
       if (const auto found = living_.find(frame.id); found != living_.end()) {
+        if (found->second->life) found->second->life->started = SystemClock().now();
         found->second->pid = parse<Started>(frame.payload).pid;
         wake(found->second.get());
       }
       break;
     case Kind::exited:
-      if (const auto found = living_.find(frame.id); found != living_.end()) {
-        found->second->exit = exit_of(parse<Exited>(frame.payload));
-        wake(found->second.get());
-        living_.erase(found);
-      }
+      on_exited(frame);
+      break;
+    case Kind::profile:
+      on_profile(frame);
       break;
     case Kind::log:
       logs_.push_back(parse<Log>(frame.payload));
@@ -246,6 +265,33 @@ void Connection::dispatch(const Frame& frame) {
     default:
       break;  // of an engine that knows more
   }
+}
+
+void Connection::on_exited(const Frame& frame) {
+  const auto found = living_.find(frame.id);
+  if (found == living_.end()) return;
+  Record& record = *found->second;
+  if (record.life) {
+    record.life->exit_received = SystemClock().now();
+    record.life->reader = std::this_thread::get_id();
+  }
+  record.exit = exit_of(parse<Exited>(frame.payload));
+  if (record.life) record.life->exit_known = SystemClock().now();
+  wake(&record);
+  if (record.life) record.life->told = SystemClock().now();
+  living_.erase(found);
+}
+
+void Connection::on_profile(const Frame& frame) {
+  const auto found = living_.find(frame.id);
+  if (found == living_.end() || found->second->profiles == nullptr) return;
+  const ProfileFrame part = decode_profile(frame.payload);
+  Profile& profile = (*found->second->profiles)[part.part.kind];
+  if (profile.json.size() + part.bytes.size() > profile_limit)
+    throw Error(ErrorCode::input, "guest message", "a profile beyond its limit");
+  profile.json += part.bytes;
+  profile.error = part.part.error;
+  profile.whole = part.part.last && !profile.error;
 }
 
 void Connection::on_reply(const Frame& frame) {

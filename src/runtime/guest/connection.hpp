@@ -21,6 +21,8 @@
 #include "protocol/socket.hpp"
 #include "runtime/guest/child.hpp"
 #include "runtime/guest/exit.hpp"
+#include "runtime/guest/life.hpp"
+#include "runtime/guest/profile.hpp"
 
 namespace tare::guest {
 
@@ -39,6 +41,8 @@ class Connection {
     std::string command;  ///< for a person
     std::optional<std::int64_t> pid;
     std::optional<Exit> exit;
+    std::shared_ptr<Profiles> profiles;  ///< those that were asked for; complete once there is an exit
+    std::optional<Life> life;            ///< of an engine that traces
   };
 
   /// Starts the process; `argv` ends with the engine's configuration. Waits until it is ready. Throws
@@ -66,7 +70,9 @@ class Connection {
 
   /// Waits until `done(record)`, which is asked under a lock. False when the deadline has passed.
   using Done = bool (*)(const Record&);
-  bool wait(const std::shared_ptr<Record>& record, Done done, std::optional<Instant> deadline);
+  /// `who` is the name of the call that waits, for the trace.
+  bool wait(const std::shared_ptr<Record>& record, Done done, std::optional<Instant> deadline,
+            const char* who);
 
   /// A copy, as of now.
   Record look(const std::shared_ptr<Record>& record);
@@ -100,6 +106,8 @@ class Connection {
   void pass_reading_on();
   void dispatch(const Frame& frame);
   void on_reply(const Frame& frame);
+  void on_exited(const Frame& frame);
+  void on_profile(const Frame& frame);
   void lose(Lock& lock, const std::string& why);
   void wake(const void* subject);
   Error lost_error() const;

@@ -228,6 +228,72 @@ TEST_F(GuestEngine, one_that_is_stuck_is_killed) {
   EXPECT_TRUE(never_read.wait().is(reason::lost));
 }
 
+TEST_F(GuestEngine, a_profile_comes_in_parts_and_only_if_it_was_asked_for) {
+  SpawnOptions options = guest("exit", "7");
+  options.profiles = {ProfileKind::cpu, ProfileKind::heap};
+  Execution execution = vm_.spawn(options);
+  EXPECT_EQ(execution.take_profile(ProfileKind::cpu).whole, false);
+  EXPECT_EQ(execution.wait().code, 7);
+  const Profile cpu = execution.take_profile(ProfileKind::cpu);
+  EXPECT_TRUE(cpu.whole);
+  EXPECT_EQ(cpu.json, R"({"nodes":[]})");
+  EXPECT_EQ(execution.take_profile(ProfileKind::heap).json, R"({"nodes":[]})");
+  Execution plain = vm_.spawn(guest("exit", "0"));
+  plain.wait();
+  EXPECT_FALSE(plain.take_profile(ProfileKind::cpu).whole);
+}
+
+TEST_F(GuestEngine, a_profile_that_is_not_there_says_why) {
+  for (const auto& [argument, why] : std::map<std::string, std::string>{
+           {"no profile", "V8 has none"}, {"half a profile", "the guest ended without one"}}) {
+    SpawnOptions options = guest("profiled", argument);
+    options.profiles = {ProfileKind::cpu};
+    Execution execution = vm_.spawn(options);
+    execution.wait();
+    const Profile profile = execution.take_profile(ProfileKind::cpu);
+    EXPECT_FALSE(profile.whole);
+    EXPECT_EQ(profile.error, why);
+  }
+}
+
+TEST_F(GuestEngine, stages_are_those_of_an_engine_that_traces) {
+  EXPECT_THAT(line_of([&] { engine_.stages(); }), HasSubstr("counts no stages"));
+  EXPECT_FALSE(vm_.spawn(guest("exit", "0")).life());
+  EngineOptions options = world_.options();
+  options.trace = true;
+  Engine traced = Engine::start(options);
+  Vm vm = traced.create_vm();
+  Execution execution = vm.spawn(guest("exit", "0"));
+  execution.wait();
+  const StageReport report = traced.stages();
+  EXPECT_EQ(report.stages.at("execute_total").calls, 1U);
+  EXPECT_EQ(report.stages.at("execute_total").total_us, 10.5);
+  EXPECT_EQ(report.absent.at("js_event_turn"), "no loop");
+}
+
+TEST_F(GuestEngine, a_life_has_its_moments_in_order) {
+  EngineOptions options = world_.options();
+  options.trace = true;
+  Engine traced = Engine::start(options);
+  Vm vm = traced.create_vm();
+  Execution first = vm.spawn(guest("exit", "0"));
+  Execution second = vm.spawn(guest("exit", "0"));
+  first.wait();
+  const Life life = first.life().value();
+  EXPECT_EQ(life.first_waiter, "poll_event");
+  EXPECT_EQ(life.waiters.at("poll_event"), 1U);
+  EXPECT_EQ(life.route, Route::own_read);
+  EXPECT_LE(life.spawned, life.sent);
+  EXPECT_LE(life.exit_received.value(), life.exit_known.value());
+  EXPECT_LE(life.exit_known.value(), life.observed.value());
+  EXPECT_LE(life.observed.value(), life.returned.value());
+  const auto found = phases(life);
+  EXPECT_LE(found.at("ts_wait_blocked_on_start"), found.at("ts_wait_total"));
+  for (const auto& [name, ns] : found) EXPECT_FALSE(absent_phases().contains(name)) << name;
+  second.wait();
+  EXPECT_TRUE(second.life()->route.has_value());
+}
+
 TEST_F(GuestEngine, what_it_says_reaches_the_log) {
   EXPECT_THAT(world_.log(), Contains("here I am"));
   EXPECT_EQ(engine_.about().node, "24.22.3");

@@ -87,7 +87,7 @@ Execution::~Execution() {
 }
 
 std::optional<std::int64_t> Execution::pid() {
-  state_->connection->wait(state_->record, has_started, std::nullopt);
+  state_->connection->wait(state_->record, has_started, std::nullopt, "pid");
   return state_->connection->look(state_->record).pid;
 }
 
@@ -111,9 +111,11 @@ std::optional<Event> Execution::poll_event(std::optional<Instant> deadline) {
     if (read == OutputReader::Read::late) return std::nullopt;
     state_->output_open = read == OutputReader::Read::more;
   }
-  if (!state_->connection->wait(state_->record, has_ended, deadline)) return std::nullopt;
+  if (!state_->connection->wait(state_->record, has_ended, deadline, "poll_event")) return std::nullopt;
   state_->ended = true;
-  return Ended{*state_->connection->look(state_->record).exit};
+  const Connection::Record record = state_->connection->look(state_->record);
+  if (record.life && !state_->returned) state_->returned = SystemClock().now();
+  return Ended{*record.exit};
 }
 
 std::optional<Exit> Execution::wait(Instant deadline) {
@@ -129,6 +131,24 @@ Exit Execution::wait() {
     const auto event = poll_event();
     if (const auto* ended = std::get_if<Ended>(&*event)) return ended->exit;
   }
+}
+
+Profile Execution::take_profile(ProfileKind kind) {
+  const Connection::Record record = state_->connection->look(state_->record);
+  Profile profile;
+  if (record.exit && record.profiles) {
+    // Nothing more comes: nobody else has to do with it.
+    if (const auto found = record.profiles->find(kind); found != record.profiles->end())
+      profile = std::move(found->second);
+  }
+  if (!profile.whole && !profile.error) profile.error = "the guest ended without one";
+  return profile;
+}
+
+std::optional<Life> Execution::life() {
+  std::optional<Life> life = state_->connection->look(state_->record).life;
+  if (life) life->returned = state_->returned;
+  return life;
 }
 
 void Execution::kill(std::string_view signal) {

@@ -9,6 +9,8 @@
 
 #include "base/clock.hpp"
 #include "runtime/guest/exit.hpp"
+#include "runtime/guest/life.hpp"
+#include "runtime/guest/profile.hpp"
 
 namespace tare::guest {
 
@@ -60,6 +62,12 @@ class Execution {
 
   /// Sends a signal by its name, "SIGTERM". Harmless when the guest has ended.
   void kill(std::string_view signal = "SIGKILL");
+
+  /// Once it has ended: a profile that its spawn asked for. Without one, the error says why.
+  Profile take_profile(ProfileKind kind);
+
+  /// Of an engine that traces: its moments so far. Complete once Ended was returned.
+  std::optional<Life> life();
 
  private:
   std::unique_ptr<State> state_;

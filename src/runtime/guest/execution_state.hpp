@@ -47,6 +47,7 @@ struct Execution::State {
   OutputReader output;
   std::mutex writing;
   std::atomic<bool> ended = false;
+  std::optional<Instant> returned;  ///< the end was, for the first time; of an engine that traces
 };
 
 }  // namespace tare::guest

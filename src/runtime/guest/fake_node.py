@@ -16,27 +16,30 @@ import struct
 import sys
 import threading
 
-CREATE_VM, DISPOSE_VM, SPAWN, KILL, STATS, WRITE_FILE, CREATE_CONTEXT = range(1, 8)
+CREATE_VM, DISPOSE_VM, SPAWN, KILL, STATS, WRITE_FILE, CREATE_CONTEXT, STAGES = range(1, 9)
 MODE = ""
-READY, STARTED, EXITED, LOG, REPLY = range(64, 69)
+READY, STARTED, EXITED, LOG, REPLY, PROFILE = range(64, 70)
 
 
 class Engine:
-    def __init__(self, control):
+    def __init__(self, control, trace):
         self.control = control
+        self.trace = trace
         self.lock = threading.Lock()
         self.guests = {}
         self.files = {}
+        self.mounts = {}
         self.spawned = 0
 
-    def send(self, kind, number, payload):
-        body = json.dumps(payload).encode()
+    def send(self, kind, number, payload, content=None):
+        body = json.dumps(payload).encode() + (b"" if content is None else b"\n" + content)
         with self.lock:
             self.control.sendall(struct.pack("<IBI", 5 + len(body), kind, number) + body)
 
     def serve(self):
         self.send(LOG, 0, {"level": "info", "text": "here I am"})
-        self.send(READY, 0, {"pid": os.getpid(), "v8": "13.6", "node": "24.22.3", "isolation": {"seccomp": True}})
+        self.send(READY, 0, {"pid": os.getpid(), "v8": "13.6", "node": "24.22.3", "isolation": {"seccomp": True},
+                             "trace": self.trace})
         buffer, descriptors = b"", []
         while True:
             while len(buffer) >= 4 and len(buffer) >= 4 + struct.unpack_from("<I", buffer)[0]:
@@ -68,6 +71,8 @@ class Engine:
             self.send(REPLY, number, {"error": "EACCES: permission denied"} if refused else {})
         elif kind == STATS:
             self.send(REPLY, number, {"counters": {"spawned": self.spawned, "liveGuests": len(self.guests)}})
+        elif kind == STAGES:
+            self.send(REPLY, number, {"stages": {"stages": self.stages(), "absent": {"js_event_turn": "no loop"}}})
         elif kind == CREATE_CONTEXT:
             self.send(REPLY, number, {"error": "not yet"})
         elif kind == DISPOSE_VM:
@@ -76,7 +81,12 @@ class Engine:
                 guest.kill("SIGKILL")
             self.send(REPLY, number, {"killed": len(live)})
         elif kind == CREATE_VM:
+            self.mounts = {mount["guest"]: mount["host"] for mount in json.loads(payload)["mounts"]}
             self.send(REPLY, number, {})
+
+
+    def stages(self):
+        return {"execute_total": {"calls": self.spawned, "totalUs": 10.5 * self.spawned, "maxUs": 12}}
 
 
 class Guest(threading.Thread):
@@ -108,7 +118,8 @@ class Guest(threading.Thread):
     def run(self):
         if MODE == "slow":
             self.killed.wait()
-        how = {"code": None, "signal": None, "reason": None, "sync": "skipped", "cpuNs": 1000}
+        how = {"code": None, "signal": None, "reason": None, "sync": "skipped", "filesLost": 0, "syncProblems": [],
+               "cpuNs": 1000}
         _, verb, argument = (self.message["argv"] + ["", ""])[:3]
         if verb != "refuse":
             self.engine.send(STARTED, self.number, {"pid": self.number + 1})
@@ -120,8 +131,20 @@ class Guest(threading.Thread):
             how.update(code=None, signal=self.signal)
         if self.stdio:
             self.stdio.close()
+        for kind in self.message.get("profiles") or []:
+            self.profile(kind, argument)
         self.engine.send(EXITED, self.number, how)
         self.engine.guests.pop(self.number, None)
+
+    def profile(self, kind, argument):
+        """In two parts; or as the argument of the guest says."""
+        if argument == "no profile":
+            self.engine.send(PROFILE, self.number, {"kind": kind, "last": True, "error": "V8 has none"}, b"")
+        elif argument != "half a profile":
+            self.engine.send(PROFILE, self.number, {"kind": kind, "last": False}, b'{"nodes":')
+            self.engine.send(PROFILE, self.number, {"kind": kind, "last": True}, b"[]}")
+        else:
+            self.engine.send(PROFILE, self.number, {"kind": kind, "last": False}, b'{"nodes":')
 
     def act(self, verb, argument):
         if verb == "-e":
@@ -165,6 +188,10 @@ class Guest(threading.Thread):
             return {"code": int(match[1])}
         if script.startswith("process.kill"):
             return {"signal": "SIGKILL"}
+        if match := re.fullmatch(r'.*writeFileSync\((".*"), (".*")\)', script):
+            folder = pathlib.Path(self.engine.mounts[self.message["cwd"]])
+            (folder / json.loads(match[1])).write_text(json.loads(match[2]))
+            return {"code": 0, "sync": 1}
         if match := re.search(r'"(.+)"\.repeat\(\d+\)\.slice\(0, (\d+)\)', script):
             size = int(match[2])
             self.write(1, (match[1] * size)[:size].encode())
@@ -197,7 +224,7 @@ def main():
     if mode == "start fails":
         sys.exit("cannot find the addon")
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    Engine(socket.socket(fileno=3)).serve()
+    Engine(socket.socket(fileno=3), config.get("trace") is True).serve()
 
 
 main()

@@ -20,6 +20,7 @@ Execution spawn_in(const Vm::State& vm, std::optional<std::uint32_t> context, co
   message.cwd = options.cwd;
   message.env = options.env;
   message.stdio = options.stdio;
+  if (!options.profiles.empty()) message.profiles = options.profiles;
   if (options.timeout) message.timeout_ms = static_cast<std::uint64_t>(options.timeout->count());
 
   auto state = std::make_unique<Execution::State>();

@@ -21,6 +21,8 @@ struct VmOptions {
   Limits limits;                           ///< the engine's own where absent
   std::map<std::string, std::string> env;  ///< seen by guests only with the permission
   std::string cwd = "/root";
+  /// Each beneath a root of the engine. What a guest writes there comes to the host when it has ended.
+  std::vector<Mount> mounts;
 };
 
 struct SpawnOptions {
@@ -29,6 +31,7 @@ struct SpawnOptions {
   std::optional<std::map<std::string, std::string>> env;
   Stdio stdio = Stdio::ignore;
   std::optional<std::chrono::milliseconds> timeout;  ///< the engine ends it then: reason wallTime
+  std::vector<ProfileKind> profiles;                 ///< see Execution::take_profile
 };
 
 struct ContextOptions {

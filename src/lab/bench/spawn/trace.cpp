@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
 #include "lab/measure/random.hpp"
+#include "lab/measure/summary.hpp"
 
 namespace tare::spawn {
 namespace {
@@ -54,22 +56,48 @@ report::Invariant at_least(std::string_view stage, std::uint64_t expected, std::
   return invariant;
 }
 
-/// Takes samples and keeps no time of them. Throws DriverFailure of a sample that is not ok.
-void operate(driver::Driver& driver, const driver::Workload& workload, const Options& options,
-             std::uint64_t first, std::uint64_t count, const std::filesystem::path& folder) {
+/// Takes samples and keeps no time of them, but the lives of their processes. Throws DriverFailure of a
+/// sample that is not ok.
+std::vector<driver::Lifecycle> operate(driver::Driver& driver, const driver::Workload& workload,
+                                       const Options& options, std::uint64_t first, std::uint64_t count,
+                                       const std::filesystem::path& folder) {
+  std::vector<driver::Lifecycle> lives;
   for (std::uint64_t i = first; i < first + count; ++i) {
     driver::SampleRequest request;
     request.row = workload.row;
     request.params = driver::make_params(workload, measure::mix(options.seed, trace_stream + i), folder);
     request.timeout = options.timeout();
     request.metrics = workload.metrics;
-    const driver::Sample sample = driver.sample(request).front();
+    driver::Sample sample = driver.sample(request).front();
     driver::judge(workload, request.params, sample);  // takes away what a row leaves on the host
-    if (sample.outcome == driver::Outcome::ok) continue;
+    if (sample.outcome == driver::Outcome::ok) {
+      std::ranges::move(sample.lifecycle, std::back_inserter(lives));
+      continue;
+    }
     throw driver::DriverFailure(driver::FailureKind::failed, driver.label(), "failed in the traced arm",
                                 fmt::format("{}: {}", workload.row, sample.error.value_or("")),
                                 driver.stderr_tail());
   }
+  return lives;
+}
+
+report::SubPhase sub_phase(std::vector<double> ms) {
+  const measure::Summary summary = measure::summarise(std::move(ms));
+  return {summary.count, summary.p50.value(), summary.p95.value_or(*summary.max), summary.max.value()};
+}
+
+/// What of a wait its parts don't account for, in ns.
+std::optional<double> unattributed(const driver::Lifecycle& life) {
+  const auto find = [&](const char* name) {
+    const auto found = life.ns.find(name);
+    return found == life.ns.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto total = find("ts_wait_total");
+  if (!total) return std::nullopt;
+  double rest = *total;
+  for (const char* part : {"ts_wait_blocked_on_start", "ts_snapshot_poll_sleep", "ts_snapshot_refresh"})
+    rest -= find(part).value_or(0);
+  return rest;
 }
 
 }  // namespace
@@ -127,6 +155,27 @@ std::vector<report::Invariant> coverage(const driver::Workload& workload, const 
   return invariants;
 }
 
+std::optional<report::Lifecycle> lifecycle_of(const std::vector<driver::Lifecycle>& lives,
+                                              const std::map<std::string, std::string>& absent) {
+  if (lives.empty()) return std::nullopt;
+  constexpr double ns_per_ms = 1e6;
+  report::Lifecycle all;
+  all.processes = lives.size();
+  std::map<std::string, std::vector<double>> ms;
+  for (const driver::Lifecycle& life : lives) {
+    ++all.resolution_routes[life.route];
+    ++all.first_waiters[life.first_waiter];
+    for (const auto& [name, calls] : life.waiters) all.waiter_sources[name] += calls;
+    for (const auto& [name, ns] : life.ns) ms[name].push_back(ns / ns_per_ms);
+    if (const auto gap = unattributed(life)) ms["ts_wait_unattributed_gap"].push_back(*gap / ns_per_ms);
+  }
+  for (auto& [name, values] : ms) all.sub_phases[name] = sub_phase(std::move(values));
+  for (const auto& [name, why] : absent) {
+    if (name.starts_with("ts_")) all.sub_phases.try_emplace(name, std::nullopt);
+  }
+  return all;
+}
+
 void trace(const bench::Lane& lane, const driver::Workload& workload, const Options& options,
            const driver::DriverOptions& driver_options, report::Row& row) {
   driver::DriverCommand command = lane.command();
@@ -141,7 +190,8 @@ void trace(const bench::Lane& lane, const driver::Workload& workload, const Opti
   const driver::Stages at_start = driver.stages(options.timeout());
   operate(driver, workload, options, 0, rounds.warmup, folder.path());
   const driver::Stages warm = driver.stages(options.timeout());
-  operate(driver, workload, options, rounds.warmup, rounds.iterations, folder.path());
+  const std::vector<driver::Lifecycle> lives =
+      operate(driver, workload, options, rounds.warmup, rounds.iterations, folder.path());
   const driver::Stages at_end = driver.stages(options.timeout());
   driver.bye();
   if (driver_options.roster && driver_options.roster->take_left_by(lane.spec.id) > 0) {
@@ -155,6 +205,8 @@ void trace(const bench::Lane& lane, const driver::Workload& workload, const Opti
   trace.warmup = rounds.warmup;
   trace.stages = stages_between(warm, at_end);
   trace.absent = at_end.absent.value_or(std::map<std::string, std::string>());
+  if (workload.row == "node_exit_1" || workload.work == Work::fanout)
+    trace.lifecycle = lifecycle_of(lives, trace.absent);
   row.trace = std::move(trace);
   for (report::Invariant& invariant :
        coverage(workload, at_start, at_end, rounds.warmup + rounds.iterations)) {

@@ -33,6 +33,12 @@ std::map<std::string, report::Stage> stages_between(const driver::Stages& before
 std::vector<report::Invariant> coverage(const driver::Workload& workload, const driver::Stages& before,
                                         const driver::Stages& after, std::uint64_t operations);
 
+/// What the lives of processes say together; `absent` names the sub-phases that have no figure. Nothing of
+/// none. The gap of the wait that nothing accounts for is worked out here: its total, less what it was
+/// blocked on the start, slept between polls and spent on refreshing.
+std::optional<report::Lifecycle> lifecycle_of(const std::vector<driver::Lifecycle>& lives,
+                                              const std::map<std::string, std::string>& absent);
+
 /// Runs the arm and writes `row.trace` and its invariants, but for known defects. Leaves the row as it is
 /// when the lane has no stages. Throws DriverFailure.
 void trace(const bench::Lane& lane, const driver::Workload& workload, const Options& options,

@@ -79,6 +79,30 @@ TEST(Trace, counts_that_fall_cover_nothing) {
   EXPECT_EQ(broken("node_exit_1", all(30, 0), all(5, 0), 22).size(), 5U);
 }
 
+TEST(Trace, lives_are_counted_and_the_gap_of_the_wait_is_what_nothing_accounts_for) {
+  driver::Lifecycle one;
+  one.route = "own_read";
+  one.first_waiter = "poll_event";
+  one.waiters = {{"poll_event", 2}};
+  one.ns = {{"ts_wait_total", 10e6}, {"ts_wait_blocked_on_start", 4e6}};
+  driver::Lifecycle other = one;
+  other.route = "already_known";
+  other.ns = {{"ts_wait_total", 3e6}};
+  EXPECT_FALSE(lifecycle_of({}, {}).has_value());
+  const auto all = lifecycle_of({one, other}, {{"ts_mount_wait", "none"}, {"process_exit_cleanup", "none"}});
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(all->processes, 2U);
+  EXPECT_EQ(all->resolution_routes.at("own_read"), 1U);
+  EXPECT_EQ(all->resolution_routes.at("already_known"), 1U);
+  EXPECT_EQ(all->first_waiters.at("poll_event"), 2U);
+  EXPECT_EQ(all->waiter_sources.at("poll_event"), 4U);
+  EXPECT_EQ(all->sub_phases.at("ts_wait_total")->max, 10);
+  EXPECT_EQ(all->sub_phases.at("ts_wait_unattributed_gap")->p50, 3);
+  EXPECT_EQ(all->sub_phases.at("ts_wait_unattributed_gap")->max, 6);
+  EXPECT_FALSE(all->sub_phases.at("ts_mount_wait").has_value());
+  EXPECT_FALSE(all->sub_phases.contains("process_exit_cleanup"));
+}
+
 TEST(Trace, is_short_whatever_the_run) {
   Options options;
   EXPECT_EQ(trace_rounds(options).iterations, 20U);
