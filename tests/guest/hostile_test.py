@@ -154,6 +154,14 @@ class EndlessGuests(EngineTest):
         "waiting for input": "require('fs').readFileSync(0)",
         "timers": "for (;;) setTimeout(() => {}, 1e6).unref()",
         "big numbers": "let b = 3n ** 100000n; for (;;) b * b",
+        "pbkdf2": "require('crypto').pbkdf2Sync('p', 's', 2 ** 31 - 1, 64, 'sha512')",
+        "pbkdf2 elsewhere": "for (let i = 0; i < 9; i++) require('crypto').pbkdf2('p', 's', 2 ** 31 - 1, 64, 'sha512', () => {})",
+        "a long key": "require('crypto').pbkdf2Sync('p', 's', 1e5, 2 ** 26, 'sha1')",
+        "scrypt": "require('crypto').scryptSync('p', 's', 8, { N: 2 ** 16, r: 1, p: 2 ** 18, maxmem: 2 ** 40 })",
+        "scrypt elsewhere": "require('crypto').scrypt('p', 's', 8, { N: 2 ** 16, r: 1, p: 2 ** 18, maxmem: 2 ** 40 }, () => {})",
+        "a prime": "for (;;) require('crypto').generatePrimeSync(8000, { safe: true })",
+        "checks of a prime": "require('crypto').checkPrimeSync(2n ** 3217n - 1n, { checks: 2 ** 31 - 1 })",
+        "random bytes": "for (;;) require('crypto').randomBytes(1 << 24)",
     }
 
     def test_what_never_ends_is_killed(self):
@@ -352,6 +360,105 @@ class GreedyGuests(EngineTest):
         for encoding in ("", ", 'utf8'"):
             result = self.run_guest(f"require('fs').readFileSync('/dev/zero'{encoding})", limits=self.LIMITS)
             self.assertEqual((result.code, result.reason), (1, None), result)
+
+
+class GuestsWithSecrets(EngineTest):
+    LIMITS = {"memoryBytes": 128 * MB, "arrayBufferBytes": 32 * MB}
+
+    def test_many_hashes(self):
+        code = """
+          const crypto = require('crypto'); const all = [];
+          for (const make of [() => crypto.createHash('sha256'), () => crypto.createHmac('sha256', 'k'), () => crypto.createCipheriv('aes-128-gcm', Buffer.alloc(16), Buffer.alloc(12))]) {
+            all.length = 0; for (let i = 0; i < 10000; i++) all.push(make().update('x')); }
+          all.length = 0; for (let i = 0; i < 200000; i++) crypto.createHash('sha256'); console.log('collected');
+          try { for (;;) all.push(crypto.createHash('sha256')) } catch (error) { all.length = 0; console.log(error.name, error.code) }
+          console.log(crypto.createHash('sha1').digest('hex').length)"""
+        self.assert_output(code, "collected\nRangeError ERR_MEMORY_ALLOCATION_FAILED\n40\n", limits=self.LIMITS)
+
+    def test_memory_to_derive_with(self):
+        code = """
+          const crypto = require('crypto'); const say = (error) => console.log(error.name, error.code);
+          const costs = { N: 2 ** 16, r: 8, maxmem: 2 ** 40 };
+          try { crypto.scryptSync('p', 's', 8, costs) } catch (error) { say(error) }
+          try { crypto.scrypt('p', 's', 8, costs, () => {}) } catch (error) { say(error) }
+          try { for (let i = 0; i < 3; i++) crypto.scrypt('p', 's', 8, { N: 2 ** 13, r: 8 }, () => {}) ; for (let i = 0; i < 9; i++) crypto.scrypt('p', 's', 8, { N: 2 ** 13, r: 8 }, () => {}) } catch (error) { say(error) }
+          try { crypto.pbkdf2Sync('p', 's', 1, 2 ** 31 - 1, 'sha1') } catch (error) { say(error) }
+          try { crypto.createHash('shake256', { outputLength: 2 ** 32 - 1 }).digest() } catch (error) { say(error) }
+          try { crypto.generateKeySync('hmac', { length: 2 ** 31 - 1 }) } catch (error) { say(error) }
+          for (let i = 0; i < 20; i++) crypto.scryptSync('p', 's', 8, { N: 2 ** 10, r: 8 });"""
+        refused = "RangeError ERR_MEMORY_ALLOCATION_FAILED\n"
+        self.assert_output(code, refused * 6, limits=self.LIMITS)
+
+    def test_a_process_that_leaves_its_jobs(self):
+        jobs = "for (let i = 0; i < 20; i++) require('crypto').pbkdf2('p', 's', 2 ** 31 - 1, 64, 'sha512', () => {});"
+        result = self.run_guest(jobs + "process.exit(3)")
+        self.assertEqual((result.code, result.reason), (3, None), result)
+        result = self.run_guest(jobs + "setTimeout(() => process.exit(3), 20)")
+        self.assertEqual((result.code, result.reason), (3, None), result)
+        # And the threads are free again.
+        self.assert_output("require('crypto').pbkdf2('p', 's', 1, 4, 'sha1', (error, key) => console.log(key.length))", "4\n")
+
+    def test_many_jobs(self):
+        code = """
+          const crypto = require('crypto'); let n = 0;
+          for (let i = 0; i < 20000; i++) crypto.randomBytes(8, () => { if (++n === 20000) console.log(n) })"""
+        self.assert_output(code, "20000\n")
+
+    def test_primes_that_do_not_exist(self):
+        code = """
+          const { generatePrimeSync, checkPrimeSync } = require('crypto');
+          for (const make of [() => generatePrimeSync(64, { add: 15n, rem: 3n }), () => generatePrimeSync(64, { add: 30n, rem: 10n }), () => generatePrimeSync(64, { add: 12n, safe: true }),
+            () => generatePrimeSync(64, { add: 15n, rem: 1n, safe: true }), () => generatePrimeSync(2 ** 31 - 1), () => checkPrimeSync(Buffer.alloc(1 << 20, 255))]) try { console.log(make()) } catch (error) { console.log(error.code) }"""
+        self.assert_output(code, "ERR_OUT_OF_RANGE\n" * 6)
+
+    def test_buffers_that_go_away(self):
+        code = """
+          const crypto = require('crypto'); const tell = (error) => { if (error) throw error };
+          for (let i = 0; i < 50; i++) {
+            const gone = new Uint8Array(1 << 16); crypto.randomFill(gone, tell); structuredClone(gone, { transfer: [gone.buffer] });
+            const less = new ArrayBuffer(1 << 16, { maxByteLength: 1 << 16 }); crypto.randomFill(less, tell); less.resize(i);
+            const key = new Uint8Array(1 << 10); crypto.scrypt(key, key, 8, { N: 2 }, tell); crypto.hkdf('sha1', key, key, '', 8, tell); key.buffer.transfer();
+            const data = new ArrayBuffer(1 << 10, { maxByteLength: 1 << 12 }); crypto.subtle.digest('SHA-256', data).catch(tell); data.resize(i % 3 ? 0 : 1 << 12);
+          }
+          const view = new Uint8Array(new ArrayBuffer(100, { maxByteLength: 100 }), 50); view.buffer.resize(10);
+          for (const f of [() => crypto.randomFillSync(view), () => crypto.createHash('sha1').update(view).digest(), () => crypto.timingSafeEqual(view, view), () => crypto.createSecretKey(view)]) try { f() } catch {}
+          console.log('ok')"""
+        self.assert_output(code, "ok\n")
+
+    def test_natives_of_crypto_take_no_harm(self):
+        code = """
+          const crypto = require('crypto'); const made = [];
+          const handle = (object) => object[Object.getOwnPropertySymbols(object).find((one) => one.description === 'kHandle')];
+          made.push(handle(crypto.createHash('sha1')), handle(crypto.createHmac('sha1', 'k')), handle(crypto.createMac('siphash', Buffer.alloc(16))), handle(crypto.createCipheriv('aes-128-gcm', Buffer.alloc(16), Buffer.alloc(12))), handle(crypto.createDecipheriv('aes-128-ccm', Buffer.alloc(16), Buffer.alloc(12), { authTagLength: 4 })));
+          const jobs = []; const keep = function () { jobs.push(this) };
+          crypto.pbkdf2('p', 's', 1, 1, 'sha1', keep); crypto.scrypt('p', 's', 1, { N: 2 }, keep); crypto.hkdf('sha1', 'k', '', '', 1, keep); crypto.randomBytes(1, keep); crypto.generateKey('aes', { length: 128 }, keep);
+          const strange = [undefined, null, -1, 1.5, 2 ** 32, 2n, {}, [], Symbol('s'), () => {}, 'x', 'sha1', true, new ArrayBuffer(64), Buffer.alloc(3), { toString() { throw 1 } }, new Proxy({}, {})];
+          setTimeout(() => {
+            // What a program may have made of arrays and functions shows it no handle.
+            for (const name of ['call', 'apply', 'bind']) { const f = Function.prototype[name]; Function.prototype[name] = function (...args) { if (args.some((one) => one instanceof ArrayBuffer && one.byteLength > 500)) process.exit(9); return Reflect.apply(f, this, args) } }
+            const next = Array.prototype[Symbol.iterator]; Array.prototype[Symbol.iterator] = function () { for (let i = 0; i < this.length; i++) if (this[i] instanceof ArrayBuffer && this[i].byteLength > 500) process.exit(9); return Reflect.apply(next, this, []) };
+            for (const object of [...made, ...jobs]) {
+              const Class = object.constructor;
+              for (const name of Object.getOwnPropertyNames(Class.prototype)) for (const a of strange) for (const b of strange) {
+                for (const call of [() => object[name](a, b), () => Class.prototype[name].call(a, b), () => Class.prototype[name].call(made[0], a, b), () => Reflect.construct(Class, [a, b, a, b, a, b, a])]) try { const done = call(); done?.catch?.(() => {}) } catch {}
+              }
+              for (const a of strange) for (let at = 0; at < 8; at++) for (const mode of [0, 1, 2]) { const args = [mode, 'sha1', Buffer.alloc(2), 1, 1, 'sha1', 1, 8]; args[at] = a; try { const job = Reflect.construct(Class, args); job.ondone = () => {}; job.run?.(); job.run?.(); } catch {} }
+            }
+            require('fs').writeSync(1, 'ok\\n'); process.reallyExit(0);
+          }, 50)"""
+        self.assert_output(code, "ok\n")
+
+    def test_what_is_not_there_says_so(self):
+        code = """
+          const crypto = require('crypto'); const tls = require('tls');
+          for (const f of [() => crypto.generateKeyPairSync('rsa', { modulusLength: 2048 }), () => crypto.generateKeyPair('ed25519', () => {}), () => crypto.createPrivateKey('x'), () => crypto.createPublicKey('x'), () => crypto.createSign('sha1'), () => crypto.createVerify('sha1'),
+            () => crypto.createDiffieHellman(512), () => crypto.createECDH('prime256v1'), () => new crypto.X509Certificate('x'), () => crypto.publicEncrypt('x', Buffer.alloc(1)), () => crypto.argon2Sync('argon2id', { message: '', nonce: '12345678', parallelism: 1, tagLength: 4, memory: 8, passes: 1 }),
+            () => crypto.setFips(true), () => tls.createSecureContext()]) try { f(); console.log('?') } catch (error) { console.log(error.code, error.message.split(' ')[0]) }
+          crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign']).catch(({ name, cause }) => console.log(name, cause.code, cause.message.split(' ')[0]))"""
+        names = ["RsaKeyPairGenJob", "NamedKeyPairGenJob", "createPrivateKey", "createPublicKey", "Sign", "Verify", "DiffieHellman", "ECDH", "X509Certificate", "publicEncrypt",
+                 "Argon2Job", "setFips", "SecureContext"]
+        said = "".join(f"ERR_FEATURE_UNAVAILABLE_ON_PLATFORM crypto.{name}\n" for name in names)
+        self.assert_output(code, said + "OperationError ERR_FEATURE_UNAVAILABLE_ON_PLATFORM crypto.EcKeyPairGenJob\n")
 
 
 class CompressingGuests(EngineTest):

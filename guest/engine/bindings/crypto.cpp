@@ -242,6 +242,13 @@ v8::MaybeLocal<v8::Value> output(v8::Isolate* isolate, ByteSpan bytes, v8::Local
   return text;
 }
 
+v8::MaybeLocal<v8::Value> output(v8::Isolate* isolate, v8::Local<v8::ArrayBuffer> buffer,
+                                 v8::Local<v8::Value> encoding) {
+  if (encoding_of(isolate, encoding, Encoding::buffer) == Encoding::buffer)
+    return v8::Uint8Array::New(buffer, 0, buffer->ByteLength());
+  return output(isolate, memory_of(buffer), encoding);
+}
+
 Digest fetch_digest(const std::string& name) {
   ERR_set_mark();
   const EVP_MD* legacy = EVP_get_digestbyname(name.c_str());

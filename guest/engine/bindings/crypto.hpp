@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -127,6 +128,9 @@ class Input {
 
 /// Bytes as a string in this encoding, or as a Buffer's memory when it is none (or 'buffer').
 v8::MaybeLocal<v8::Value> output(v8::Isolate* isolate, ByteSpan bytes, v8::Local<v8::Value> encoding);
+/// The same for all of a buffer that nobody else has: it isn't copied.
+v8::MaybeLocal<v8::Value> output(v8::Isolate* isolate, v8::Local<v8::ArrayBuffer> buffer,
+                                 v8::Local<v8::Value> encoding);
 
 /// By its name as Node finds it: that of a legacy digest, or any that a provider knows.
 Digest fetch_digest(const std::string& name);
@@ -134,6 +138,18 @@ Cipher fetch_cipher(const std::string& name);
 
 /// Whether the process of this thread is at its end: what takes long asks.
 bool at_end(v8::Isolate* isolate);
+
+/// Much data is done in pieces, between which a kill is heard: true if `one(piece)` was for each.
+template <class Byte, class One>
+bool in_pieces(v8::Isolate* isolate, std::span<Byte> data, const One& one) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  do {
+    const std::span<Byte> piece = data.first(std::min(data.size(), most));
+    if (!one(piece) || at_end(isolate)) return false;
+    data = data.subspan(piece.size());
+  } while (!data.empty());
+  return true;
+}
 
 std::span<const Native> hash_natives();
 std::span<const Native> mac_natives();

@@ -223,6 +223,30 @@ bool says_at_the_end(const Working& working) {
   return working.mode() == EVP_CIPH_CCM_MODE || is_siv(working.mode());
 }
 
+/// Whether data can come in pieces of any size.
+bool takes_pieces(int mode) {
+  return mode == EVP_CIPH_CBC_MODE || mode == EVP_CIPH_CTR_MODE || mode == EVP_CIPH_GCM_MODE ||
+         mode == EVP_CIPH_ECB_MODE || mode == EVP_CIPH_CFB_MODE || mode == EVP_CIPH_OFB_MODE ||
+         mode == EVP_CIPH_STREAM_CIPHER;
+}
+
+/// Sets the length of what came out, which fits into `to`.
+bool update_all(v8::Isolate* isolate, Working& working, ByteSpan data, std::span<std::uint8_t> to,
+                std::size_t& length) {
+  static constexpr std::uint8_t nothing = 0;
+  const auto one = [&](ByteSpan piece) {
+    int made = 0;
+    const bool good =
+        EVP_CipherUpdate(working.context.get(), to.data() + length, &made,
+                         piece.empty() ? &nothing : piece.data(), static_cast<int>(piece.size())) == 1;
+    if (good) length += static_cast<std::size_t>(std::max(made, 0));
+    return good;
+  };
+  const bool cts =
+      std::string_view(EVP_CIPHER_get0_name(working.cipher())).find("CTS") != std::string_view::npos;
+  return takes_pieces(working.mode()) && !cts ? in_pieces(isolate, data, one) : one(data);
+}
+
 /// cipherUpdate(cipher, data, encoding)
 void cipher_update(const Arguments& args) {
   const CleanErrors clean;
@@ -243,17 +267,14 @@ void cipher_update(const Arguments& args) {
   if (!room.has_value()) return refuse();
   v8::Local<v8::ArrayBuffer> buffer;
   if (!make_memory(isolate, *room).ToLocal(&buffer)) return;
-  int length = static_cast<int>(*room);
-  static constexpr std::uint8_t nothing = 0;
-  const bool done =
-      EVP_CipherUpdate(working->context.get(), static_cast<std::uint8_t*>(buffer->Data()), &length,
-                       data.empty() ? &nothing : data.data(), static_cast<int>(data.size())) == 1;
+  std::size_t length = 0;
+  const bool done = update_all(isolate, *working, data, memory_of(buffer), length);
   if (!done) {
     if (working->encrypts() || !says_at_the_end(*working)) return refuse();
     working->unauthentic = true;
     length = 0;
   }
-  give_bytes(args, buffer, std::min(*room, static_cast<std::size_t>(std::max(length, 0))));
+  give_bytes(args, buffer, std::min(*room, length));
 }
 
 /// Asks for the tag of what was encrypted.

@@ -25,7 +25,8 @@ class Hash final : public Held {
 
   const DigestContext context;
   std::size_t length = 0;
-  std::optional<ByteVector> result;  ///< some algorithms can only say it once
+  bool finished = false;
+  std::optional<ByteVector> result;  ///< some algorithms can only say it once; a long one is not kept
 };
 
 bool is_xof(const EVP_MD* digest) {
@@ -66,12 +67,21 @@ std::unique_ptr<Hash> begin_hash(const EVP_MD* digest, v8::Local<v8::Value> leng
   return hash;
 }
 
-bool final_digest(EVP_MD_CTX* context, std::span<std::uint8_t> to) {
-  if (to.size() == static_cast<std::size_t>(std::max(EVP_MD_CTX_get_size(context), 0)) &&
-      !is_xof(EVP_MD_CTX_get0_md(context))) {
-    return EVP_DigestFinal_ex(context, to.data(), nullptr) == 1;
-  }
-  return EVP_DigestFinalXOF(context, to.data(), to.size()) == 1;
+bool update_digest(v8::Isolate* isolate, EVP_MD_CTX* context, ByteSpan data) {
+  return in_pieces(isolate, data, [context](ByteSpan piece) {
+    return EVP_DigestUpdate(context, piece.data(), piece.size()) == 1;
+  });
+}
+
+bool final_digest(v8::Isolate* isolate, EVP_MD_CTX* context, std::span<std::uint8_t> to) {
+  const EVP_MD* digest = EVP_MD_CTX_get0_md(context);
+  if (!is_xof(digest)) return EVP_DigestFinal_ex(context, to.data(), nullptr) == 1;
+  constexpr std::size_t much = std::size_t{1} << 20;
+  const bool shake = EVP_MD_is_a(digest, "SHAKE128") == 1 || EVP_MD_is_a(digest, "SHAKE256") == 1;
+  if (to.size() <= much || !shake) return EVP_DigestFinalXOF(context, to.data(), to.size()) == 1;
+  return in_pieces(isolate, to, [context](std::span<std::uint8_t> piece) {
+    return EVP_DigestSqueeze(context, piece.data(), piece.size()) == 1;
+  });
 }
 
 void give_handle(const Arguments& args, std::unique_ptr<Held> object, std::size_t weight) {
@@ -108,9 +118,8 @@ void hash_update(const Arguments& args) {
   if (hash == nullptr) return throw_bad_call(args.GetIsolate());
   const Input data(args.GetIsolate(), args[1], args[2]);
   if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
-  args.GetReturnValue().Set(!hash->result.has_value() &&
-                            EVP_DigestUpdate(hash->context.get(), data.span().data(), data.span().size()) ==
-                                1);
+  args.GetReturnValue().Set(!hash->finished &&
+                            update_digest(args.GetIsolate(), hash->context.get(), data.span()));
 }
 
 /// A result of this length, made by `make(memory)`, in the encoding that is asked for. What is long lies in
@@ -125,7 +134,7 @@ v8::MaybeLocal<v8::Value> make_output(v8::Isolate* isolate, std::size_t length, 
     throw_openssl(isolate, {});
     return {};
   }
-  return output(isolate, memory, encoding);
+  return output(isolate, buffer, encoding);
 }
 
 /// hashDigest(hash, encoding)
@@ -140,7 +149,11 @@ void hash_digest(const Arguments& args) {
     return;
   }
   const auto make = [&](std::span<std::uint8_t> memory) {
-    if (!final_digest(hash->context.get(), memory)) return false;
+    if (std::exchange(hash->finished, true)) {
+      ERR_raise(ERR_LIB_EVP, EVP_R_FINAL_ERROR);
+      return false;
+    }
+    if (!final_digest(isolate, hash->context.get(), memory)) return false;
     if (memory.size() <= most_kept) hash->result.emplace(memory.begin(), memory.end());
     return true;
   };
@@ -174,8 +187,7 @@ void hash_once(const Arguments& args) {
   const DigestContext context(EVP_MD_CTX_new());
   const auto make = [&](std::span<std::uint8_t> memory) {
     return context != nullptr && EVP_DigestInit_ex(context.get(), digest.get(), nullptr) == 1 &&
-           EVP_DigestUpdate(context.get(), data.span().data(), data.span().size()) == 1 &&
-           final_digest(context.get(), memory);
+           update_digest(isolate, context.get(), data.span()) && final_digest(isolate, context.get(), memory);
   };
   v8::Local<v8::Value> result;
   if (make_output(isolate, length, args[2], make).ToLocal(&result)) args.GetReturnValue().Set(result);

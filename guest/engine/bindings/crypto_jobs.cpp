@@ -13,8 +13,8 @@
 namespace tare::engine::crypto {
 namespace {
 
-/// OpenSSL can't be stopped within one step of its search, and a step with more bits takes minutes.
-constexpr int most_prime_bits = 16384;
+/// OpenSSL can't be stopped within one step of its search, and a step with more bits takes long.
+constexpr int most_prime_bits = 8192;
 constexpr std::size_t job_weight = 512;
 
 class HeldJob final : public Held {

@@ -57,7 +57,9 @@ void hmac_update(const Arguments& args) {
   const Input data(args.GetIsolate(), args[1], args[2]);
   if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
   args.GetReturnValue().Set(hmac->context != nullptr &&
-                            HMAC_Update(hmac->context.get(), data.span().data(), data.span().size()) == 1);
+                            in_pieces(args.GetIsolate(), data.span(), [hmac](ByteSpan piece) {
+                              return HMAC_Update(hmac->context.get(), piece.data(), piece.size()) == 1;
+                            }));
 }
 
 /// hmacDigest(hmac, encoding)
@@ -193,7 +195,9 @@ void mac_update(const Arguments& args) {
   const Input data(args.GetIsolate(), args[1], args[2]);
   if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
   args.GetReturnValue().Set(mac->context != nullptr &&
-                            EVP_MAC_update(mac->context.get(), data.span().data(), data.span().size()) == 1);
+                            in_pieces(args.GetIsolate(), data.span(), [mac](ByteSpan piece) {
+                              return EVP_MAC_update(mac->context.get(), piece.data(), piece.size()) == 1;
+                            }));
 }
 
 /// macFinal(mac, encoding)
