@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t fewest_blocks = 12;
 constexpr std::size_t most_blocks = 60;
 constexpr auto cost_limit = std::chrono::seconds(80);
-constexpr std::size_t rounds_of_block = 60;
-constexpr std::size_t warmup_of_block = 8;
+constexpr std::size_t rounds_of_block = 12;
+constexpr std::size_t warmup_of_block = 3;
 
 /// As many as wait in the pool: none of them is cold. Their mean is one figure.
 constexpr std::size_t guests_of_round = 8;
