@@ -14,6 +14,10 @@ std::string capture_script(std::string_view nonce, std::uint64_t bytes) {
          std::to_string(bytes) + "))";
 }
 
+std::string write_script(std::string_view file, std::string_view content) {
+  return "require('node:fs').writeFileSync(" + quoted(file) + ", " + quoted(content) + ")";
+}
+
 std::string nested_script(std::uint32_t fanout) {
   return "const fanout = " + std::to_string(fanout) + R"(;
 const { spawn } = require('node:child_process');

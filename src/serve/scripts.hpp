@@ -14,6 +14,9 @@ std::string quoted(std::string_view text);
 /// would cut off what the pipe has not taken yet.
 std::string capture_script(std::string_view nonce, std::uint64_t bytes);
 
+/// Writes a file, as it is named, in its working directory.
+std::string write_script(std::string_view file, std::string_view content);
+
 /// Starts `fanout` processes with child_process and prints one line, `__BENCH098__` and JSON, about what it
 /// saw of them.
 std::string nested_script(std::uint32_t fanout);

@@ -18,6 +18,10 @@ TEST(Scripts, what_is_still_being_written_is_not_cut_off_by_an_exit) {
   EXPECT_THAT(capture_script("q7", 262144), testing::Not(HasSubstr("exit")));
 }
 
+TEST(Scripts, what_is_written_is_quoted) {
+  EXPECT_EQ(write_script("a\"b", "c\n"), R"(require('node:fs').writeFileSync("a\"b", "c\n"))");
+}
+
 TEST(Scripts, the_nested_one_knows_its_fanout) {
   EXPECT_THAT(nested_script(8), HasSubstr("fanout = 8;"));
 }

@@ -100,13 +100,26 @@ class Process : public std::enable_shared_from_this<Process> {
   State state() const { return state_.load(); }
 
   /// Processor time of its thread, which says so before it ends.
+  /// What other threads have done for it so far, beside its own: time of the processor, and pages that they
+  /// were the first to touch.
+  void add_background(Nanoseconds time, std::uint64_t page_faults) {
+    background_ns_ += time.count();
+    background_faults_ += page_faults;
+  }
+  Nanoseconds background_time() const { return Nanoseconds(background_ns_.load()); }
+  std::uint64_t background_faults() const { return background_faults_.load(); }
   void set_cpu_time(Nanoseconds time) { cpu_time_ns_.store(time.count()); }
   std::optional<Nanoseconds> cpu_time() const {
     const std::int64_t ns = cpu_time_ns_.load();
     return ns < 0 ? std::nullopt : std::optional(Nanoseconds(ns));
   }
 
-  /// Its thread says that it has ended: descriptors are closed, children adopted, and the parent told. Once;
+  /// How many files of mounts it wrote that are on the host now, once it is a zombie; nothing when it wrote
+  /// none.
+  std::optional<std::uint64_t> files_synced() const;
+
+  /// Its thread says that it has ended: descriptors are closed, what it wrote into mounts goes back to the
+  /// host, children are adopted, and the parent is told. Once;
   /// later calls do nothing. When a kill is pending its signal and reason are what the parent sees, whatever
   /// `exit` says.
   void post_exit(Exit exit);
@@ -161,10 +174,13 @@ class Process : public std::enable_shared_from_this<Process> {
   std::atomic<int> kill_signal_{0};
   std::atomic<bool> exit_posted_{false};
   std::atomic<std::int64_t> cpu_time_ns_{-1};
+  std::atomic<std::int64_t> background_ns_{0};
+  std::atomic<std::uint64_t> background_faults_{0};
 
   mutable std::mutex mutex_;  ///< the members below
   std::string kill_reason_;
   std::optional<Exit> exit_;
+  std::optional<std::uint64_t> files_synced_;
   std::uint64_t handled_ = 0;  ///< bit n - 1 is signal n
   std::uint64_t pending_ = 0;
   std::shared_ptr<Waker> signal_waker_;

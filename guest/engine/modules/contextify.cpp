@@ -215,7 +215,7 @@ void compile_vm_function(const Arguments& args) {
       isolate, names, {function, origin.ResourceName(), origin.SourceMapUrl(), rejected, produced, buffer}));
 }
 
-void nothing(const Arguments&) {}
+void do_nothing(const Arguments&) {}
 
 void no(const Arguments& args) {
   args.GetReturnValue().Set(false);
@@ -227,7 +227,7 @@ const Native contextify_natives[] = {
     {"containsModuleSyntax", contains_module_syntax},
     {"compileFunction", compile_vm_function},
     {"makeContext", make_context},
-    {"startSigintWatchdog", nothing},
+    {"startSigintWatchdog", do_nothing},
     {"stopSigintWatchdog", no},
     {"watchdogHasPendingSigint", no},
 };

@@ -21,6 +21,8 @@
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
 #include "engine/isolate/profiles.hpp"
+#include "engine/isolate/workers.hpp"
+#include "engine/kernel/host_folder.hpp"
 #include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
@@ -103,7 +105,16 @@ bool is_name(std::string_view reason) {
   return false;
 }
 
-guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
+kernel::Result<void> add_mount(kernel::FileSystem& files, const guest::Mount& mount) {
+  using Access = kernel::FileSystem::MountAccess;
+  if (!mount.guest.starts_with('/')) return kernel::Errno{EINVAL};
+  auto folder = kernel::HostFolder::open(mount.host);
+  if (!folder.ok()) return folder.failure();
+  return files.mount(mount.guest, *std::move(folder),
+                     mount.access == guest::MountAccess::rw ? Access::write : Access::read);
+}
+
+guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
   guest::Exited message;
   message.code = exit.code;
   if (exit.signal) message.signal = guest::signal_name(*exit.signal);
@@ -113,7 +124,11 @@ guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
     message.reason = guest::reason::killed;
     message.detail = exit.reason;
   }
-  if (cpu) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto cpu = process.cpu_time()) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto files = process.files_synced()) message.sync = *files;
+  kernel::Synced synced = process.vm()->take_synced();
+  message.files_lost = synced.lost;
+  message.sync_problems = std::move(synced.problems);
   return message;
 }
 
@@ -195,11 +210,17 @@ class Server {
 
   guest::Reply create_vm(const guest::Frame& frame) {
     const auto message = guest::parse<guest::CreateVm>(frame.payload);
-    if (!message.mounts.empty()) return refusal("mounts are not there yet");
     if (machines_.contains(frame.id)) return refusal("there is such a machine already");
     kernel::Vm::Options options = options_of(message);
     options.trace = trace_;
     auto vm = kernel::Vm::create(std::move(options), clock_, pool_);
+    for (const guest::Mount& mount : message.mounts) {
+      if (const auto mounted = add_mount(vm->files(), mount); !mounted.ok()) {
+        const std::string why =
+            mounted.error() == EBUSY ? "the guest has something there" : errno_text(mounted.error());
+        return refusal(fmt::format("{} at {}: {}", mount.host, mount.guest, why));
+      }
+    }
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
     return {};
   }
@@ -224,6 +245,8 @@ class Server {
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
     if (!written.ok()) return refusal(errno_text(written.error()));
+    const auto synced = files.sync(0);
+    if (synced && !synced->problems.empty()) return refusal(synced->problems.front());
     return {};
   }
 
@@ -246,6 +269,7 @@ class Server {
                     {"poolMisses", number(pool.misses)},
                     {"poolReady", number(pool.ready)},
                     {"threads", number(pool.threads)},
+                    {"workers", number(worker_threads())},
                     {"vms", number(machines_.size())},
                     {"abandoned", number(abandoned())},
                     {"keptHeapPages", number(kept_heap_pages())},
@@ -310,8 +334,8 @@ class Server {
       // Children that live on may have it, too; what they say has no hearer any more.
       if (const auto stream = stdio.lock()) stream->hang_up();
       const kernel::Stopwatch queued(trace.get());
-      const std::optional<Nanoseconds> cpu = executions->end(id);
-      const std::string frame = guest::encode(Kind::exited, id, json::line(exited(exit, cpu)));
+      const auto process = executions->end(id);
+      const std::string frame = guest::encode(Kind::exited, id, json::line(exited(exit, *process)));
       sender->send_frame(frame, [&] { queued.record(kernel::Stage::process_exit_event_queue_wait); });
     };
     resolving.record(kernel::Stage::resolve_execute_request);
@@ -344,6 +368,7 @@ class Server {
     constexpr auto patience = std::chrono::seconds(1);
     for (auto& [id, machine] : machines_) machine.vm->dispose();
     pool_->shut_down(std::chrono::steady_clock::now() + patience);
+    shut_down_workers(std::chrono::steady_clock::now() + patience);
     return 0;
   }
 
@@ -354,13 +379,12 @@ class Server {
 
   /// What runs, by the number that the client gave it. Shared with the threads of the guests.
   struct Executions {
-    /// The processor time that it took.
-    std::optional<Nanoseconds> end(std::uint32_t id) {
+    std::shared_ptr<kernel::Process> end(std::uint32_t id) {
       const std::lock_guard lock(mutex);
       ++exited;
       const Execution ended = live.extract(id).mapped();
       ended.living.record(kernel::Stage::execute_response_to_exit_event_queued);
-      return ended.process->cpu_time();
+      return ended.process;
     }
     void signal(std::uint32_t id, int number, std::string_view why) {
       std::shared_ptr<kernel::Process> process;

@@ -30,6 +30,9 @@ void judge(const Exit& exit, Sample& sample) {
     sample.fail("refused", exit.detail.value_or("the engine refused a guest"));
   } else if (exit.reason && !exit.is(guest::reason::killed)) {
     sample.fail("failed", guest::describe(exit));
+  } else if (exit.files_lost > 0) {
+    sample.fail("failed", exit.sync_problems.empty() ? "a written file did not come back to the host"
+                                                     : exit.sync_problems.front());
   }
   if (exit.code || exit.signal) ++sample.counters["exits"];
   if (exit.code != 0) ++sample.counters["nonZero"];
@@ -111,9 +114,18 @@ guest::VmOptions vm_options() {
   return options;
 }
 
-void Lane::wake() {
-  if (!engine_) engine_ = guest::Engine::start(options_);
-  if (!vm_) vm_ = engine_->create_vm(vm_options());
+void Lane::wake(const std::optional<std::string>& dir) {
+  if (dir != dir_) close();
+  dir_ = dir;
+  if (!engine_) {
+    guest::EngineOptions options = options_;
+    if (dir) options.roots.emplace_back(*dir);
+    engine_ = guest::Engine::start(std::move(options));
+  }
+  if (vm_) return;
+  guest::VmOptions options = vm_options();
+  if (dir) options.mounts.push_back({*dir, host_folder, guest::MountAccess::rw});
+  vm_ = engine_->create_vm(options);
 }
 
 void Lane::close() {

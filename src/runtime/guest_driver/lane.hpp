@@ -25,6 +25,9 @@ struct Operation {
 /// syncFiles. Guests that are late are killed. Throws Error when there is no engine to do it.
 Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline);
 
+/// Where guests see the host's folder of a row.
+inline constexpr const char* host_folder = "/tare";
+
 /// All permissions that make sense in a machine of its own, and room for large fan-outs.
 guest::VmOptions vm_options();
 
@@ -35,8 +38,9 @@ class Lane {
 
   const guest::EngineOptions& options() const { return options_; }
 
-  /// Starts what is not there.
-  void wake();
+  /// Starts what is not there. `dir`: a folder of the host that the machine has at `host_folder`, writable.
+  /// An engine sees the folders that it was started with, so another one needs another engine.
+  void wake(const std::optional<std::string>& dir = {});
   guest::Engine& engine() { return *engine_; }
   guest::Vm& vm() { return *vm_; }
   /// Ends both: the memory and CPU of a fresh engine should not be beside another's.
@@ -44,6 +48,7 @@ class Lane {
 
  private:
   guest::EngineOptions options_;
+  std::optional<std::string> dir_;
   std::optional<guest::Engine> engine_;
   std::optional<guest::Vm> vm_;
 };

@@ -15,11 +15,18 @@ struct Params {
   std::optional<std::uint32_t> timeout_ms;
   std::optional<std::uint32_t> fanout;
   std::optional<std::uint32_t> guests;
+  std::optional<std::uint32_t> processes;
+  std::optional<std::uint32_t> warmup;
+  std::optional<std::string> dir;  ///< a folder of the host
+  std::optional<std::string> file;
+  std::optional<std::string> content;
   std::optional<std::string> nonce;
   std::optional<std::uint64_t> bytes;
   std::optional<std::string> input;
 };
-BOOST_DESCRIBE_STRUCT(Params, (), (timeout_ms, fanout, guests, nonce, bytes, input))
+BOOST_DESCRIBE_STRUCT(Params, (),
+                      (timeout_ms, fanout, guests, processes, warmup, dir, file, content, nonce, bytes,
+                       input))
 
 /// How one process came and went, as the protocol has it; in a run that traces.
 struct Lifecycle {
