@@ -8,7 +8,7 @@ class Trace;
 
 namespace tare::engine {
 
-/// What was counted so far, and which stages a reader may look for in vain.
+/// What was counted so far. Every stage that the lab looks for is one of this engine: none is absent.
 guest::StageReport stage_report(const kernel::Trace& trace);
 
 /// Whether this build counts stages at all.

@@ -138,7 +138,7 @@ struct Trace {
   std::uint64_t warmup = 0;
   std::map<std::string, Stage> stages;  ///< those that had calls
   std::map<std::string, std::string>
-      absent;  ///< stages and sub-phases that the runtime does not record, and why
+      absent;                          ///< stages and sub-phases that the runtime does not record, and why
   std::optional<Lifecycle> lifecycle;  ///< of node_exit_1 and fanouts, where the runtime's client keeps one
 };
 BOOST_DESCRIBE_STRUCT(Trace, (), (samples, warmup, stages, absent, lifecycle))
