@@ -63,21 +63,22 @@ class Program:
         self.name, self.files, self.argv, self.stdin = name, files, argv, stdin
 
 
-def read_table(path):
-    """The programs of a table, by Node: it is JavaScript."""
-    code = "console.log(JSON.stringify(require(process.argv[1])))"
-    rows = json.loads(subprocess.run([NODE, "-e", code, path], capture_output=True, check=True).stdout)
-    area = path.relative_to(SCRIPTS).parent
-    for name, files, *rest in rows:
-        options = (rest[1] if len(rest) > 1 else None) or {}
-        yield Program(f"{area}: {name}", files, rest[0] if rest else ["main.js"], options.get("stdin"))
+def read_tables(paths):
+    """The programs of tables, by Node: they are JavaScript."""
+    code = "console.log(JSON.stringify(process.argv.slice(1).map((path) => require(path))))"
+    tables = json.loads(subprocess.run([NODE, "-e", code, *paths], capture_output=True, check=True).stdout)
+    for path, rows in zip(paths, tables):
+        area = path.relative_to(SCRIPTS).parent
+        for name, files, *rest in rows:
+            options = (rest[1] if len(rest) > 1 else None) or {}
+            yield Program(f"{area}: {name}", files, rest[0] if rest else ["main.js"], options.get("stdin"))
 
 
 def all_programs():
-    for path in sorted(SCRIPTS.glob("**/*.js")):
-        if path.name == "programs.js":
-            yield from read_table(path)
-        else:
+    paths = sorted(SCRIPTS.glob("**/*.js"))
+    yield from read_tables([path for path in paths if path.name == "programs.js"])
+    for path in paths:
+        if path.name != "programs.js":
             yield Program(str(path.relative_to(SCRIPTS)), {path.name: path.read_text()}, None)
 
 
