@@ -53,6 +53,7 @@ function applyOptions() {
   Error.stackTraceLimit = options['--stack-trace-limit'];
   callbacks.traceUncaught = options['--trace-uncaught'];
   if (options['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (options['--expose-internals']) require('internal/bootstrap/realm').BuiltinModule.exposeInternals();
   if (tools.parsed.exposeGc) Object.defineProperty(globalThis, 'gc', { value: () => kit.collect(), writable: true, configurable: true });
   if (options['--enable-source-maps']) {
     const { setSourceMapsSupport } = require('internal/source_map/source_map_cache');

@@ -111,7 +111,11 @@ class Runner:
     def on_host(self, home, program):
         argv = list(program.files) if program.argv is None else program.argv
         env = {"HOME": "/root", "PATH": f"{pathlib.Path(NODE).parent}:/usr/bin:/bin"}
-        names = [(NODE, "/usr/bin/node"), (str(pathlib.Path(NODE).parents[1] / "lib"), "/usr/lib")] + ([(str(home), "/root")] if program.argv is None else [])
+        names = []
+        for node in {pathlib.Path(NODE), pathlib.Path(NODE).resolve()}:
+            names += [(str(node), "/usr/bin/node"), (str(node.parents[1] / "lib"), "/usr/lib")]
+        if program.argv is None:
+            names.append((str(home), "/root"))
         return self.finish([NODE, *argv], home, env, program, names)
 
     def in_guest(self, home, program):
