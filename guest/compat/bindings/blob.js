@@ -19,6 +19,7 @@ class Handle {
   getReader() {
     const left = [...this.#parts];
     return {
+      setWakeup() {}, // all is there: nobody ever waits
       pull(callback) {
         const part = left.shift();
         if (part === undefined) callback(END);
