@@ -34,6 +34,14 @@ void add_run(CLI::App& guest, Context& context) {
       "LIST");
   add_text(*run, "--deny", flags->deny, "Permissions to take away: fs, childProcess, network, env, all",
            "LIST");
+  run->add_option("--mount", flags->mounts,
+                  "A folder of this machine that the guest sees; rw: what it writes there comes back when it "
+                  "has ended")
+      ->type_name("HOST:GUEST[:ro|:rw]")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  add_text(*run, "--cwd", flags->cwd, "Folder that it starts in (default /root)", "GUEST");
   add_text(*run, "--memory", flags->memory, "Limit of its heap, 16 to 65536 (default: the engine's)", "MB");
   add_text(*run, "--timeout", flags->timeout, "Limit of its time", "SECONDS");
   add_text(*run, "--pool", flags->pool, "Isolates kept ready for its children, 0 to 256 (default 0)", "N");
@@ -41,15 +49,17 @@ void add_run(CLI::App& guest, Context& context) {
   run->footer(
       "After the flags comes a FILE, or - for a script on stdin, then the guest's own arguments.\n"
       "\n"
-      "The guest sees no file, process or network of this machine. FILE is put into its own machine as\n"
-      "/root/NAME. Of the environment it sees PATH, HOME and LANG unless env is allowed.\n"
+      "The guest sees no process or network of this machine, and no file but those of --mount. FILE is put\n"
+      "into its own machine as /root/NAME, unless it lies in a mount. Of the environment it sees PATH, HOME\n"
+      "and LANG unless env is allowed.\n"
       "\n"
       "Its exit code is that of this command; 128 + the number of a signal that killed it, 126 when it was\n"
-      "refused, 125 when the engine was lost.\n"
+      "refused, 125 when the engine was lost or a file could not be written back.\n"
       "\n"
       "Examples:\n"
       "  tare guest run -e 'console.log(process.version)'\n"
       "  echo '{\"a\":1}' | tare guest run filter.js --key a\n"
+      "  tare guest run --mount .:/work:rw --cwd /work build.js\n"
       "  tare guest run --memory 64 --timeout 10 untrusted.js\n"
       "  tare guest run --allow env,network - < script.js");
   run->callback([flags, &context, run] {

@@ -19,6 +19,7 @@
 #include "base/file.hpp"
 #include "base/flag.hpp"
 #include "base/text.hpp"
+#include "guest_mounts.hpp"
 #include "protocol/frame.hpp"
 #include "runtime/guest/engine.hpp"
 
@@ -34,6 +35,7 @@ using guest::Exit;
 constexpr std::size_t input_piece = std::size_t{64} << 10;
 constexpr const char* home = "/root";
 constexpr int exit_broken_pipe = 128 + SIGPIPE;
+constexpr int exit_lost = 125;  // the engine, or files that could not be written back
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr WholeRange memory_range{16, 65536};
 constexpr double longest_timeout = 86'400;
@@ -128,7 +130,7 @@ struct Program {
   bool reads_stdin = true;  ///< the guest's stdin is this process's
 };
 
-Program program_of(const GuestRunFlags& flags) {
+Program program_of(const GuestRunFlags& flags, const std::vector<guest::Mount>& mounts) {
   Program program;
   auto rest = flags.words.begin();
   if (flags.code) {
@@ -141,6 +143,8 @@ Program program_of(const GuestRunFlags& flags) {
     program.path = std::string(home) + "/stdin.js";
     program.content = read_stdin();
     program.reads_stdin = false;
+  } else if (const auto mounted = path_in(mounts, file)) {
+    program.argv.push_back(*mounted);
   } else {
     program.path = (std::filesystem::path(home) / std::filesystem::path(file).filename()).string();
     program.content = file::read(file, guest::payload_limit - 8192);
@@ -288,7 +292,10 @@ int report(const Exit& exit, const GuestRunFlags& flags, Context& context) {
     const LimitText limit = limit_text(exit, flags);
     complain(context, Error(ErrorCode::failed, "the guest was stopped", limit.reason, limit.hint));
   }
-  return exit.shell_code();
+  for (const std::string& problem : exit.sync_problems)
+    context.err.write("tare: " + text::one_line(problem) + "\n");
+  // Its own code would say that all is well.
+  return exit.files_lost > 0 ? exit_lost : exit.shell_code();
 }
 
 }  // namespace
@@ -315,7 +322,10 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
   options.log = [&context](guest::Level level, const std::string& text) {
     if (level >= guest::Level::warning) context.err.write("tare: " + text::one_line(text) + "\n");
   };
-  const Program program = program_of(flags);
+  for (const std::string& text : flags.mounts) machine.mounts.push_back(mount_of(text));
+  add_roots(options, machine.mounts);
+  spawn.cwd = flags.cwd;
+  const Program program = program_of(flags, machine.mounts);
   spawn.argv = program.argv;
 
   const Fd signals = block_signals();

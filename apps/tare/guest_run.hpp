@@ -20,6 +20,8 @@ struct GuestRunFlags {
   std::optional<std::string> memory;
   std::optional<std::string> timeout;
   std::optional<std::string> pool;
+  std::vector<std::string> mounts;
+  std::optional<std::string> cwd;
   std::optional<std::string> code;  ///< of -e
   std::vector<std::string> words;   ///< the file, unless there is code, and the guest's own arguments
 };

@@ -50,12 +50,23 @@ BOOST_DESCRIBE_STRUCT(Limits, (),
                       (processes, open_files, file_bytes, inodes, memory_bytes, array_buffer_bytes,
                        output_bytes, wall_ms, cpu_ms))
 
+enum class MountAccess { ro, rw };
+BOOST_DESCRIBE_ENUM(MountAccess, ro, rw)
+
+/// A folder of the host that the processes of a machine see.
+struct Mount {
+  std::string host;   ///< absolute
+  std::string guest;  ///< absolute; made where it is missing, else an empty folder
+  MountAccess access = MountAccess::ro;
+};
+BOOST_DESCRIBE_STRUCT(Mount, (), (host, guest, access))
+
 struct CreateVm {
   Permissions permissions;
   Limits limits;
   std::map<std::string, std::string> env;
   std::string cwd = "/root";
-  std::vector<json::Value> mounts;  ///< none yet: refused unless empty
+  std::vector<Mount> mounts;
 };
 BOOST_DESCRIBE_STRUCT(CreateVm, (), (permissions, limits, env, cwd, mounts))
 
@@ -135,13 +146,15 @@ inline constexpr std::string_view crashed = "crashed";
 /// when the process was refused.
 struct Exited {
   std::optional<std::int32_t> code;
-  std::optional<std::string> signal;    ///< "SIGKILL"
-  std::optional<std::string> reason;    ///< one of the names above
-  std::optional<std::string> detail;    ///< more about the reason, for a person
-  json::Value sync = "skipped";         ///< "skipped", or how many files were written back to the host
-  std::optional<std::uint64_t> cpu_ns;  ///< processor time of its thread; not of what never ran
+  std::optional<std::string> signal;       ///< "SIGKILL"
+  std::optional<std::string> reason;       ///< one of the names above
+  std::optional<std::string> detail;       ///< more about the reason, for a person
+  json::Value sync = "skipped";            ///< "skipped", or how many files were written back to the host
+  std::uint64_t files_lost = 0;            ///< not written back, of its children's files, too
+  std::vector<std::string> sync_problems;  ///< of all those, a line each for a person
+  std::optional<std::uint64_t> cpu_ns;     ///< processor time of its thread; not of what never ran
 };
-BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, cpu_ns))
+BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, files_lost, sync_problems, cpu_ns))
 
 enum class Level { debug, info, warning, error };
 BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)

@@ -70,7 +70,7 @@ TEST(Messages, denied_is_the_default_of_every_permission) {
 
 TEST(Messages, an_exit_may_have_neither_code_nor_signal) {
   const auto exited = parse<Exited>(
-      R"({"code":null,"signal":null,"reason":"refused","detail":"EAGAIN","sync":"skipped","cpuNs":null})");
+      R"({"code":null,"signal":null,"reason":"refused","detail":"EAGAIN","sync":"skipped","filesLost":0,"syncProblems":[],"cpuNs":null})");
   EXPECT_FALSE(exited.code);
   EXPECT_EQ(exited.reason, reason::refused);
 }

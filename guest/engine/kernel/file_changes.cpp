@@ -8,6 +8,7 @@
 #include "engine/kernel/file_description.hpp"
 #include "engine/kernel/file_system.hpp"
 #include "engine/kernel/inode.hpp"
+#include "engine/kernel/mount.hpp"
 #include "engine/kernel/path_walk.hpp"
 
 namespace tare::kernel {
@@ -36,11 +37,15 @@ Result<void> may_replace(const Found& from, const Found& to) {
   if (from.node == to.node) return {};
   if (from.node->is_directory()) {
     if (!to.node->is_directory()) return Errno{ENOTDIR};
-    if (!to.node->entries().empty()) return Errno{ENOTEMPTY};
+    if (!to.node->host && !to.node->entries().empty()) return Errno{ENOTEMPTY};
   } else if (to.node->is_directory()) {
     return Errno{EISDIR};
   }
   return {};
+}
+
+const Mount* mount_of(const Inode& node) {
+  return node.host ? node.host->mount : nullptr;
 }
 
 std::string random_letters(std::size_t count) {
@@ -61,7 +66,11 @@ Result<void> FileSystem::mkdir(const Origin& origin, std::string_view path, std:
   const auto found = find(origin, path, Follow::parent);
   if (!found.ok()) return found.failure();
   if (found->last != Found::Last::name || found->node != nullptr) return Errno{EEXIST};
-  auto made = make_inode(S_IFDIR | (mode & 01777 & ~origin.umask));
+  mode &= 01777 & ~origin.umask;
+  if (const auto& host = found->parent().host) {
+    return host->mount->make_directory(found->parent(), found->name, mode);
+  }
+  auto made = make_inode(S_IFDIR | mode);
   if (!made.ok()) return made.failure();
   attach(found->parent(), found->name, *std::move(made));
   return {};
@@ -85,6 +94,7 @@ Result<void> FileSystem::unlink(const Origin& origin, std::string_view path) {
   if (found->node == nullptr) return Errno{ENOENT};
   if (found->node->is_directory()) return Errno{EISDIR};
   if (found->trailing_slash) return Errno{ENOTDIR};
+  if (const auto& host = found->node->host) return host->mount->remove(*found->node);
   detach(found->parent(), found->name);
   return {};
 }
@@ -98,6 +108,7 @@ Result<void> FileSystem::rmdir(const Origin& origin, std::string_view path) {
   if (found->last == Found::Last::dot_dot) return Errno{ENOTEMPTY};
   if (found->node == nullptr) return Errno{ENOENT};
   if (!found->node->is_directory()) return Errno{ENOTDIR};
+  if (const auto& host = found->node->host) return host->mount->remove(*found->node);
   if (!found->node->entries().empty()) return Errno{ENOTEMPTY};
   detach(found->parent(), found->name);
   return {};
@@ -129,10 +140,11 @@ Result<void> FileSystem::remove_tree(const Origin& origin, std::string_view path
   if (found->last == Found::Last::dot) return Errno{EINVAL};
   if (found->last == Found::Last::dot_dot) return Errno{ENOTEMPTY};
   if (found->node == nullptr) return Errno{ENOENT};
+  if (found->trailing_slash && !found->node->is_directory()) return Errno{ENOTDIR};
+  if (const auto& host = found->node->host) return host->mount->remove_tree(*found->node);
   if (found->node->is_directory()) {
+    if (holds_mount(found->path)) return Errno{EBUSY};
     clear(*found->node);
-  } else if (found->trailing_slash) {
-    return Errno{ENOTDIR};
   }
   detach(found->parent(), found->name);
   return {};
@@ -147,6 +159,10 @@ Result<void> FileSystem::rename(const Origin& origin, std::string_view from, std
   if (source->last != Found::Last::name || target->last != Found::Last::name) return Errno{EBUSY};
   if (const auto may = may_replace(*source, *target); !may.ok()) return may;
   if (source->node == target->node) return {};
+  if (mount_of(source->parent()) != mount_of(target->parent())) return Errno{EXDEV};
+  if (const auto& host = source->node->host; host && !host->is_root())
+    return host->mount->rename(*source->node, target->parent(), target->name, target->node);
+  if (holds_mount(source->path) || holds_mount(target->path)) return Errno{EBUSY};
   // The name is made before the old one goes, as it may be the last reference.
   const std::shared_ptr<Inode> node = source->node->shared_from_this();
   if (target->node != nullptr) detach(target->parent(), target->name);
@@ -162,6 +178,8 @@ Result<void> FileSystem::link(const Origin& origin, std::string_view existing, s
   const auto found = find(origin, path, Follow::parent);
   if (const auto may = may_make(found); !may.ok()) return may;
   if ((*node)->is_directory()) return Errno{EPERM};
+  if (mount_of(**node) != mount_of(found->parent())) return Errno{EXDEV};
+  if (const auto& host = (*node)->host) return host->mount->link(**node, found->parent(), found->name);
   if ((*node)->nlink >= max_hard_links) return Errno{EMLINK};
   if (auto room = check_room(usage_->names.load()); !room.ok()) return room;
   attach(found->parent(), found->name, (*node)->shared_from_this());
@@ -175,6 +193,8 @@ Result<void> FileSystem::symlink(const Origin& origin, std::string_view target, 
   const std::lock_guard lock(mutex_);
   const auto found = find(origin, path, Follow::parent);
   if (const auto may = may_make(found); !may.ok()) return may;
+  if (const auto& host = found->parent().host)
+    return host->mount->make_symlink(found->parent(), found->name, std::string(target));
   if (usage_->bytes_free() < target.size()) {
     if (usage_->counters) usage_->counters->refused(Refusal::file_byte_limit);
     return Errno{ENOSPC};
@@ -191,28 +211,27 @@ Result<void> FileSystem::change(const Origin& origin, std::string_view path, Fol
   const std::lock_guard lock(mutex_);
   const auto node = find_node(origin, path, follow);
   if (!node.ok()) return node.failure();
-  change(**node);
-  return {};
+  return change(**node);
 }
 
 Result<void> FileSystem::chmod(const Origin& origin, std::string_view path, std::uint32_t mode) {
-  return change(origin, path, Follow::yes, [&](Inode& node) { set_mode(node, mode, now_ns()); });
+  return change(origin, path, Follow::yes, [&](Inode& node) { return set_mode(node, mode, now_ns()); });
 }
 
 Result<void> FileSystem::chown(const Origin& origin, std::string_view path, Owner owner) {
-  return change(origin, path, Follow::yes, [&](Inode& node) { set_owner(node, owner, now_ns()); });
+  return change(origin, path, Follow::yes, [&](Inode& node) { return set_owner(node, owner, now_ns()); });
 }
 
 Result<void> FileSystem::lchown(const Origin& origin, std::string_view path, Owner owner) {
-  return change(origin, path, Follow::no, [&](Inode& node) { set_owner(node, owner, now_ns()); });
+  return change(origin, path, Follow::no, [&](Inode& node) { return set_owner(node, owner, now_ns()); });
 }
 
 Result<void> FileSystem::utimes(const Origin& origin, std::string_view path, Times times) {
-  return change(origin, path, Follow::yes, [&](Inode& node) { set_times(node, times, now_ns()); });
+  return change(origin, path, Follow::yes, [&](Inode& node) { return set_times(node, times, now_ns()); });
 }
 
 Result<void> FileSystem::lutimes(const Origin& origin, std::string_view path, Times times) {
-  return change(origin, path, Follow::no, [&](Inode& node) { set_times(node, times, now_ns()); });
+  return change(origin, path, Follow::no, [&](Inode& node) { return set_times(node, times, now_ns()); });
 }
 
 Result<void> FileSystem::truncate(const Origin& origin, std::string_view path, std::int64_t size) {
@@ -222,9 +241,45 @@ Result<void> FileSystem::truncate(const Origin& origin, std::string_view path, s
   if (!node.ok()) return node.failure();
   if ((*node)->is_directory()) return Errno{EISDIR};
   if (!(*node)->is_regular()) return Errno{EINVAL};
-  auto done = (*node)->content().truncate(size);
-  if (done.ok()) (*node)->modified(now_ns());
+  if (const auto& host = (*node)->host) {
+    if (auto may = host->mount->may_write(**node); !may.ok()) return may;
+  }
+  return truncate_node(**node, size, origin.writer);
+}
+
+Result<void> FileSystem::truncate_node(Inode& node, std::int64_t size, int writer) {
+  if (node.host) {
+    const auto keep = size == 0 ? Mount::Keep::nothing : Mount::Keep::contents;
+    if (auto ready = node.host->mount->prepare_write(node, writer, keep, nullptr, now_ns()); !ready.ok())
+      return ready;
+  }
+  auto done = node.content().truncate(size);
+  if (done.ok()) node.modified(now_ns());
   return done;
+}
+
+Result<void> FileSystem::copy_content(Inode& from, Inode& to, int writer) {
+  if (to.host) {
+    if (auto ready = to.host->mount->prepare_write(to, writer, Mount::Keep::nothing, nullptr, now_ns());
+        !ready.ok())
+      return ready;
+  }
+  to.modified(now_ns());
+  if (!from.is_regular()) return to.content().truncate(0);
+  if (!from.on_host()) return to.content().copy_from(from.content());
+  auto opened = from.host->mount->open(from);
+  if (!opened.ok()) return opened.failure();
+  if (auto emptied = to.content().truncate(0); !emptied.ok()) return emptied;
+  std::array<std::byte, 65536> buffer;
+  for (std::int64_t at = 0;;) {
+    const auto read = read_content(from, *opened, buffer, at);
+    if (!read.ok()) return read.failure();
+    if (*read == 0) return {};
+    const auto written = to.content().write(std::span(buffer).first(*read), at);
+    if (!written.ok()) return written.failure();
+    if (*written < *read) return Errno{ENOSPC};
+    at += static_cast<std::int64_t>(*read);
+  }
 }
 
 Result<void> FileSystem::copy_file(const Origin& origin, std::string_view from, std::string_view to,
@@ -236,22 +291,30 @@ Result<void> FileSystem::copy_file(const Origin& origin, std::string_view from, 
   if (!target.ok()) return target.failure();
   if ((*source)->is_directory() || target->trailing_slash) return Errno{EISDIR};
   if (target->node == nullptr) {
-    const auto made = create_regular(*target, (*source)->mode & ~origin.umask);
+    const auto made = create_regular(*target, (*source)->mode & ~origin.umask, origin.writer);
     if (!made.ok()) return made.failure();
-    set_mode(**made, (*source)->mode, now_ns());
-    if (!(*source)->is_regular()) return {};
-    auto copied = (*made)->content().copy_from((*source)->content());
-    if (!copied.ok()) detach(target->parent(), target->name);
+    if (auto set = set_mode(**made, (*source)->mode, now_ns()); !set.ok()) return set;
+    auto copied = copy_content(**source, **made, origin.writer);
+    if (!copied.ok()) take_back(*target, **made);
     return copied;
   }
   if (existing == Existing::refuse) return Errno{EEXIST};
   if (target->node == *source) return {};
   if (target->node->is_directory()) return Errno{EISDIR};
   if (!target->node->is_regular()) return {};
-  set_mode(*target->node, (*source)->mode, now_ns());
-  target->node->modified(now_ns());
-  if (!(*source)->is_regular()) return target->node->content().truncate(0);
-  return target->node->content().copy_from((*source)->content());
+  if (const auto& host = target->node->host) {
+    if (auto may = host->mount->may_write(*target->node); !may.ok()) return may;
+  }
+  if (auto set = set_mode(*target->node, (*source)->mode, now_ns()); !set.ok()) return set;
+  return copy_content(**source, *target->node, origin.writer);
+}
+
+void FileSystem::take_back(const Found& found, Inode& made) {
+  if (made.host) {
+    (void)made.host->mount->remove(made);
+  } else {
+    detach(found.parent(), found.name);
+  }
 }
 
 Result<void> FileSystem::write_file(const Origin& origin, std::string_view path, std::string_view contents,

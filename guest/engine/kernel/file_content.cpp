@@ -18,6 +18,10 @@ std::uint32_t charge_of(std::uint32_t size) {
 
 }  // namespace
 
+std::int64_t FileContent::offset_of(std::uint64_t index) {
+  return static_cast<std::int64_t>(index * part_bytes);
+}
+
 FileContent::~FileContent() {
   release(stored_);
 }
@@ -135,7 +139,7 @@ Result<void> FileContent::copy_from(const FileContent& other) {
   if (auto emptied = truncate(0); !emptied.ok()) return emptied;
   for (const auto& [index, part] : other.parts_) {
     const std::span<const std::byte> bytes(part.bytes.get(), part.size);
-    const auto written = write(bytes, static_cast<std::int64_t>(index * part_bytes));
+    const auto written = write(bytes, offset_of(index));
     if (!written.ok() || *written < bytes.size()) {
       (void)truncate(0);
       return Errno{written.ok() ? ENOSPC : written.error()};

@@ -46,6 +46,15 @@ class FileContent {
   Result<std::size_t> write(std::span<const std::byte> bytes, std::int64_t offset);
   /// EFBIG above the largest size. Growing stores nothing.
   Result<void> truncate(std::int64_t size);
+  /// Calls `use` with each stored part and its offset, in order, until that fails.
+  template <class Use>
+  Result<void> for_each_part(const Use& use) const {
+    for (const auto& [index, part] : parts_) {
+      const std::span<const std::byte> bytes(part.bytes.get(), part.size);
+      if (const auto used = use(bytes, offset_of(index)); !used.ok()) return used;
+    }
+    return {};
+  }
   /// The same bytes as `other`; holes stay holes. ENOSPC leaves it empty.
   Result<void> copy_from(const FileContent& other);
 
@@ -55,6 +64,7 @@ class FileContent {
     std::uint32_t size = 0;
     std::uint32_t capacity = 0;
   };
+  static std::int64_t offset_of(std::uint64_t index);
   std::uint32_t grow(Part& part, std::uint32_t size);
   void shrink(Part& part, std::uint32_t size);
   void release(std::uint64_t charge);

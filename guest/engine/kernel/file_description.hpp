@@ -29,7 +29,10 @@ class InodeDescription : public Description {
 
 class FileDescription final : public InodeDescription {
  public:
-  using InodeDescription::InodeDescription;
+  /// `host` is the open file of one that is on the host and not in the shadow of its mount.
+  FileDescription(std::shared_ptr<FileSystem> files, std::shared_ptr<Inode> node, int flags, Fd host,
+                  int writer)
+      : InodeDescription(std::move(files), std::move(node), flags), host_(std::move(host)), writer_(writer) {}
 
   Kind kind() const override { return Kind::file; }
   Result<std::size_t> read(std::span<std::byte> into) override;
@@ -40,9 +43,11 @@ class FileDescription final : public InodeDescription {
   Result<void> truncate(std::int64_t size) override;
 
  private:
-  std::size_t read_at(std::span<std::byte> into, std::int64_t offset);
-  Result<std::size_t> write_at(std::span<const std::byte> bytes, std::int64_t offset);
+  Result<std::size_t> read_at(std::span<std::byte> into, std::int64_t offset);
+  Result<std::size_t> write_at(std::span<const std::byte> bytes, std::optional<std::int64_t> offset);
 
+  const Fd host_;
+  const int writer_;
   std::int64_t position_ = 0;
 };
 
@@ -74,9 +79,13 @@ class DeviceDescription final : public InodeDescription {
 };
 
 /// fchmod and the like, for an inode reached by path or by descriptor; under the lock.
-void set_mode(Inode& node, std::uint32_t mode, std::int64_t now_ns);
-void set_owner(Inode& node, Owner owner, std::int64_t now_ns);
-void set_times(Inode& node, Times times, std::int64_t now_ns);
+Result<void> set_mode(Inode& node, std::uint32_t mode, std::int64_t now_ns);
+Result<void> set_owner(Inode& node, Owner owner, std::int64_t now_ns);
+Result<void> set_times(Inode& node, Times times, std::int64_t now_ns);
+
+/// pread(2) of a regular file; `host` as in FileDescription.
+Result<std::size_t> read_content(const Inode& node, const Fd& host, std::span<std::byte> into,
+                                 std::int64_t offset);
 
 /// Bytes of the host's random generator.
 void fill_random(std::span<std::byte> into);

@@ -7,6 +7,7 @@
 
 #include "engine/kernel/file_description.hpp"
 #include "engine/kernel/inode.hpp"
+#include "engine/kernel/mount.hpp"
 #include "engine/kernel/path_walk.hpp"
 
 namespace tare::kernel {
@@ -116,7 +117,11 @@ void FileSystem::detach(Inode& parent, std::string_view name) {
   usage_->names.fetch_sub(1);
 }
 
-Result<Inode*> FileSystem::create_regular(const Found& found, std::uint32_t mode) {
+Result<Inode*> FileSystem::create_regular(const Found& found, std::uint32_t mode, int writer) {
+  if (const auto& host = found.parent().host) {
+    if (const auto room = check_room(usage_->inodes.load()); !room.ok()) return room.failure();
+    return host->mount->create_file(found.parent(), found.name, mode, writer, now_ns());
+  }
   auto made = make_inode(S_IFREG | (mode & 07777));
   if (!made.ok()) return made.failure();
   Inode* const node = made->get();
@@ -124,13 +129,22 @@ Result<Inode*> FileSystem::create_regular(const Found& found, std::uint32_t mode
   return node;
 }
 
-Result<std::shared_ptr<Description>> FileSystem::describe(Inode& node, int flags) {
+Result<std::shared_ptr<Description>> FileSystem::describe(Inode& node, int flags, int writer) {
   const int kept = flags & (O_ACCMODE | O_APPEND);
   std::shared_ptr<Description> description;
   if (node.is_directory()) {
     description = std::make_shared<DirectoryDescription>(shared_from_this(), node.shared_from_this(), kept);
   } else if (node.is_regular()) {
-    description = std::make_shared<FileDescription>(shared_from_this(), node.shared_from_this(), kept);
+    Fd host;
+    if (node.on_host()) {
+      auto opened = node.host->mount->open(node);
+      if (!opened.ok()) return opened.failure();
+      host = *std::move(opened);
+    }
+    description = std::make_shared<FileDescription>(shared_from_this(), node.shared_from_this(), kept,
+                                                    std::move(host), writer);
+  } else if (!std::holds_alternative<Device>(node.body)) {
+    return Errno{EACCES};  // a pipe or a device of the host
   } else {
     description = std::make_shared<DeviceDescription>(shared_from_this(), node.shared_from_this(), kept);
   }
@@ -144,6 +158,7 @@ Result<std::shared_ptr<Description>> FileSystem::open(const Origin& origin, std:
   if ((flags & O_ACCMODE) == O_ACCMODE || (create && (flags & O_DIRECTORY) != 0)) return Errno{EINVAL};
 
   const std::lock_guard lock(mutex_);
+  forget();
   if (create && path.ends_with('/')) {
     const auto place = find(origin, path, Follow::parent);
     return place.ok() ? Errno{EISDIR} : place.failure();
@@ -155,9 +170,9 @@ Result<std::shared_ptr<Description>> FileSystem::open(const Origin& origin, std:
   if (create && found->trailing_slash) return Errno{EISDIR};
   if (node == nullptr) {
     if (!create) return Errno{ENOENT};
-    const auto made = create_regular(*found, mode & ~origin.umask);
+    const auto made = create_regular(*found, mode & ~origin.umask, origin.writer);
     if (!made.ok()) return made.failure();
-    return describe(**made, flags);
+    return describe(**made, flags, origin.writer);
   }
   if (exclusive) return Errno{EEXIST};
   if (create && node->is_directory()) return Errno{EISDIR};
@@ -165,15 +180,18 @@ Result<std::shared_ptr<Description>> FileSystem::open(const Origin& origin, std:
   if (node->is_symlink()) return Errno{ELOOP};
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
   if (writes && node->is_directory()) return Errno{EISDIR};
-  if ((flags & O_TRUNC) != 0 && node->is_regular()) {
-    if (const auto emptied = node->content().truncate(0); !emptied.ok()) return emptied.failure();
-    node->modified(now_ns());
+  if (writes && node->host) {
+    if (const auto may = node->host->mount->may_write(*node); !may.ok()) return may.failure();
   }
-  return describe(*node, flags);
+  if ((flags & O_TRUNC) != 0 && node->is_regular()) {
+    if (const auto emptied = truncate_node(*node, 0, origin.writer); !emptied.ok()) return emptied.failure();
+  }
+  return describe(*node, flags, origin.writer);
 }
 
 Result<Stat> FileSystem::stat(const Origin& origin, std::string_view path) const {
   const std::lock_guard lock(mutex_);
+  forget();
   const auto node = find_node(origin, path, Follow::yes);
   if (!node.ok()) return node.failure();
   return (*node)->stat();
@@ -181,6 +199,7 @@ Result<Stat> FileSystem::stat(const Origin& origin, std::string_view path) const
 
 Result<Stat> FileSystem::lstat(const Origin& origin, std::string_view path) const {
   const std::lock_guard lock(mutex_);
+  forget();
   const auto node = find_node(origin, path, Follow::no);
   if (!node.ok()) return node.failure();
   return (*node)->stat();
@@ -193,6 +212,7 @@ Result<void> FileSystem::access(const Origin& origin, std::string_view path, int
   if (!node.ok()) return node.failure();
   const bool executable = (*node)->is_directory() || ((*node)->mode & 0111) != 0;
   if ((mode & X_OK) != 0 && !executable) return Errno{EACCES};
+  if ((mode & W_OK) != 0 && (*node)->host) return (*node)->host->mount->may_write(**node);
   return {};
 }
 
@@ -232,6 +252,7 @@ Result<std::vector<DirectoryEntry>> FileSystem::read_directory(const Origin& ori
   const std::lock_guard lock(mutex_);
   const auto directory = find_directory(origin, path);
   if (!directory.ok()) return directory.failure();
+  if (const auto& host = (*directory)->host) return host->mount->list(**directory);
   std::vector<DirectoryEntry> entries;
   entries.reserve((*directory)->entries().size());
   for (const auto& [name, node] : (*directory)->entries())
@@ -254,6 +275,7 @@ Result<FsStat> FileSystem::statfs(const Origin& origin, std::string_view path) c
     const std::lock_guard lock(mutex_);
     const auto node = find_node(origin, path, Follow::yes);
     if (!node.ok()) return node.failure();
+    if (const auto& host = (*node)->host) return host->mount->statfs(**node);
   }
   return statfs();
 }
@@ -264,12 +286,9 @@ Result<std::string> FileSystem::read_file(const Origin& origin, std::string_view
   if (!node.ok()) return node.failure();
   if ((*node)->is_directory()) return Errno{EISDIR};
   if (!(*node)->is_regular()) return std::string();
-  const FileContent& content = (*node)->content();
   // A sparse file says more than memory holds.
-  if (static_cast<std::uint64_t>(content.size()) > usage_->byte_limit) return Errno{EFBIG};
-  std::string text(static_cast<std::size_t>(content.size()), '\0');
-  content.read(std::as_writable_bytes(std::span(text)), 0);
-  return text;
+  if (static_cast<std::uint64_t>((*node)->size()) > usage_->byte_limit) return Errno{EFBIG};
+  return read_whole(**node, static_cast<std::uint64_t>((*node)->size()));
 }
 
 Result<FileSystem::Executable> FileSystem::executable(const Origin& origin, std::string_view path) const {
@@ -277,11 +296,10 @@ Result<FileSystem::Executable> FileSystem::executable(const Origin& origin, std:
   const auto node = find_node(origin, path, Follow::yes);
   if (!node.ok()) return node.failure();
   if (!(*node)->is_regular() || ((*node)->mode & 0111) == 0) return Errno{EACCES};
-  Executable executable{(*node)->program, std::string(256, '\0')};
-  const auto count = (*node)->content().read(std::as_writable_bytes(std::span(executable.first_line)), 0);
-  executable.first_line.resize(count);
-  executable.first_line.resize(std::min(executable.first_line.find('\n'), count));
-  return executable;
+  auto begin = read_whole(**node, 256);
+  if (!begin.ok()) return begin.failure();
+  begin->resize(std::min(begin->find('\n'), begin->size()));
+  return Executable{(*node)->program, *std::move(begin)};
 }
 
 }  // namespace tare::kernel

@@ -15,10 +15,13 @@
 #include "engine/kernel/limits.hpp"
 #include "engine/kernel/permissions.hpp"
 #include "engine/kernel/stat.hpp"
+#include "engine/kernel/synced.hpp"
 
 namespace tare::kernel {
 
 class Inode;
+class HostFolder;
+class Mount;
 enum class Follow;
 struct Found;
 struct Usage;
@@ -29,13 +32,14 @@ struct Origin {
   std::string_view cwd = "/";
   std::uint32_t umask = 022;
   Permission fs = Permission::allow;
+  int writer = 0;  ///< whose end brings what is written here back to the host
 };
 
 /// What /usr/bin/node and /bin/sh stand for.
 enum class Program { node, shell };
 
 /// The files of one Vm, in memory: regular files, directories, symbolic links, /dev/null, /dev/zero,
-/// /dev/urandom.
+/// /dev/urandom; and folders of the host, see Mount.
 ///
 /// It starts with /bin/sh, /dev, /root, /tmp, /usr/bin/node and no /proc. The guest is root (uid 0), so mode
 /// bits refuse only execution. Operations have the errnos of Linux, in its order of checks: ENAMETOOLONG
@@ -57,6 +61,13 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   ~FileSystem();
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
+
+  enum class MountAccess { read, write };
+  /// Shows a folder of the host at an absolute path, which is made where it is missing. EBUSY for what is
+  /// there and not an empty directory, EINVAL for the root.
+  Result<void> mount(std::string_view path, HostFolder folder, MountAccess access);
+  /// Writes back what `writer` (a process number) has written into mounts. Nothing when that is nothing.
+  std::optional<Synced> sync(int writer);
 
   /// `flags` of open(2): access mode, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY, O_NOFOLLOW; others are
   /// ignored. `mode` loses the umask.
@@ -132,10 +143,18 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   Result<void> change(const Origin& origin, std::string_view path, Follow follow, Change change);
   Result<Inode*> find_directory(const Origin& origin, std::string_view path) const;
 
+  /// The tree has a mount at or below the path, whose files are not to go with it.
+  bool holds_mount(std::string_view path) const;
+  void forget() const;
+  void take_back(const Found& found, Inode& made);
+  Result<std::string> read_whole(Inode& node, std::uint64_t most) const;
+  Result<void> truncate_node(Inode& node, std::int64_t size, int writer);
+  Result<void> copy_content(Inode& from, Inode& to, int writer);
+
   Result<std::shared_ptr<Inode>> make_inode(std::uint32_t mode);
   Result<void> check_room(std::uint64_t used) const;
-  Result<Inode*> create_regular(const Found& found, std::uint32_t mode);
-  Result<std::shared_ptr<Description>> describe(Inode& node, int flags);
+  Result<Inode*> create_regular(const Found& found, std::uint32_t mode, int writer);
+  Result<std::shared_ptr<Description>> describe(Inode& node, int flags, int writer);
   void attach(Inode& parent, std::string_view name, std::shared_ptr<Inode> node);
   void detach(Inode& parent, std::string_view name);
   void clear(Inode& directory);
@@ -146,6 +165,11 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   std::uint64_t next_number_ = 1;
   std::shared_ptr<Inode> root_;
   std::shared_ptr<Inode> null_;
+  struct MountPoint {
+    std::string path;
+    std::unique_ptr<Mount> mount;
+  };
+  std::vector<MountPoint> mounts_;
 };
 
 }  // namespace tare::kernel

@@ -1,6 +1,7 @@
 #include "engine/kernel/inode.hpp"
 
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 namespace tare::kernel {
 
@@ -51,7 +52,39 @@ Stat Inode::stat() const {
     const unsigned minor_number = *device == Device::null ? 3 : *device == Device::zero ? 5 : 9;
     stat.rdev = makedev(1, minor_number);
   }
+  if (host) add_host_facts(stat);
   return stat;
+}
+
+void Inode::add_host_facts(Stat& stat) const {
+  stat.dev = host->device;
+  if (!host->facts) return;
+  const Stat& there = host->facts->stat;
+  stat.ino = there.ino;
+  stat.blksize = there.blksize;
+  stat.rdev = there.rdev;
+  stat.birthtime_ns = there.birthtime_ns;
+  if (is_directory()) stat.nlink = there.nlink;
+  if (host->in_shadow) return;
+  stat.size = there.size;
+  stat.blocks = there.blocks;
+}
+
+std::int64_t Inode::size() const {
+  return on_host() ? host->facts->stat.size : std::get<FileContent>(body).size();
+}
+
+void Inode::refresh(const HostFacts& facts) {
+  const Stat& there = facts.stat;
+  mode = there.mode;
+  nlink = static_cast<std::uint32_t>(there.nlink);
+  // A guest is root, and its files are those of who runs it.
+  uid = there.uid == ::geteuid() ? 0 : there.uid;
+  gid = there.gid == ::getegid() ? 0 : there.gid;
+  atime_ns = there.atime_ns;
+  mtime_ns = there.mtime_ns;
+  ctime_ns = there.ctime_ns;
+  host->facts = facts;
 }
 
 }  // namespace tare::kernel

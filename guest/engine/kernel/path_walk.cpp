@@ -2,11 +2,22 @@
 
 #include <cerrno>
 
+#include "engine/kernel/mount.hpp"
+
 namespace tare::kernel {
 namespace {
 
 constexpr std::size_t max_name = 255;
 constexpr int max_links = 40;
+
+Result<Inode*> child_of(Inode& directory, const std::string& name) {
+  if (directory.host) return directory.host->mount->find(directory, name);
+  const auto entry = directory.entries().find(name);
+  if (entry == directory.entries().end()) return nullptr;
+  Inode* const node = entry->second.get();
+  if (node->host) node->host->mount->root();  // as it is now
+  return node;
+}
 
 class Walker {
  public:
@@ -27,9 +38,9 @@ class Walker {
         continue;
       }
       if (component_.size() > max_name) return Errno{ENAMETOOLONG};
-      auto& entries = found_.above.back()->entries();
-      const auto entry = entries.find(component_);
-      Inode* const node = entry == entries.end() ? nullptr : entry->second.get();
+      const auto child = child_of(*found_.above.back(), component_);
+      if (!child.ok()) return child.failure();
+      Inode* const node = *child;
       if (node == nullptr && !is_last_) return Errno{ENOENT};
       if (node != nullptr && node->is_symlink() && follows()) {
         if (++links_ > max_links) return Errno{ELOOP};

@@ -50,7 +50,7 @@ Process::Process(Start start)
       on_exit_(std::move(start.on_exit)) {}
 
 Origin Process::origin() const {
-  return {cwd_, umask_, vm_->permissions().fs};
+  return {cwd_, umask_, vm_->permissions().fs, pid_};
 }
 
 Result<void> Process::change_directory(std::string_view path) {
@@ -95,20 +95,28 @@ void Process::post_exit(Exit exit) {
   if (exit_posted_.exchange(true)) return;
   on_kill(nullptr);
   fds_.close_all();
+  auto synced = vm_->files().sync(pid_);
   {
     const std::lock_guard lock(mutex_);
+    if (synced) files_synced_ = synced->files;
     if (const int signal = kill_signal_.load(); signal != 0) {
       exit = Exit::by_signal(signal, kill_reason_.empty() ? std::move(exit.reason) : kill_reason_);
     }
     exit_ = exit;
     signal_waker_.reset();
   }
+  if (synced) vm_->add_synced(*std::move(synced));
   vm_->processes().ended(*this, exit);
 }
 
 std::optional<Exit> Process::exit() const {
   const std::lock_guard lock(mutex_);
   return exit_;
+}
+
+std::optional<std::uint64_t> Process::files_synced() const {
+  const std::lock_guard lock(mutex_);
+  return files_synced_;
 }
 
 bool Process::request_kill(int signal, const std::string& reason) {

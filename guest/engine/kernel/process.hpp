@@ -94,7 +94,12 @@ class Process : public std::enable_shared_from_this<Process> {
     return ns < 0 ? std::nullopt : std::optional(Nanoseconds(ns));
   }
 
-  /// Its thread says that it has ended: descriptors are closed, children adopted, and the parent told. Once;
+  /// How many files of mounts it wrote that are on the host now, once it is a zombie; nothing when it wrote
+  /// none.
+  std::optional<std::uint64_t> files_synced() const;
+
+  /// Its thread says that it has ended: descriptors are closed, what it wrote into mounts goes back to the
+  /// host, children are adopted, and the parent is told. Once;
   /// later calls do nothing. When a kill is pending its signal and reason are what the parent sees, whatever
   /// `exit` says.
   void post_exit(Exit exit);
@@ -151,6 +156,7 @@ class Process : public std::enable_shared_from_this<Process> {
   mutable std::mutex mutex_;  ///< the members below
   std::string kill_reason_;
   std::optional<Exit> exit_;
+  std::optional<std::uint64_t> files_synced_;
   std::uint64_t handled_ = 0;  ///< bit n - 1 is signal n
   std::uint64_t pending_ = 0;
   std::shared_ptr<Waker> signal_waker_;

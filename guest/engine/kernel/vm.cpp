@@ -1,5 +1,7 @@
 #include "engine/kernel/vm.hpp"
 
+#include <utility>
+
 namespace tare::kernel {
 
 std::shared_ptr<Vm> Vm::create(Options options, const Clock& clock, std::shared_ptr<Runner> runner) {
@@ -12,6 +14,21 @@ Vm::Vm(Key, Options options, const Clock& clock, std::shared_ptr<Runner> runner)
       counters_(std::make_shared<Counters>()),
       files_(FileSystem::create(options_.limits, clock, counters_)),
       processes_(*this, std::move(runner)) {}
+
+Synced Vm::take_synced() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(synced_, {});
+}
+
+void Vm::add_synced(Synced synced) {
+  constexpr std::size_t most = 100;
+  const std::lock_guard lock(mutex_);
+  synced_.files += synced.files;
+  synced_.lost += synced.lost;
+  for (std::string& problem : synced.problems) {
+    if (synced_.problems.size() < most) synced_.problems.push_back(std::move(problem));
+  }
+}
 
 std::size_t Vm::dispose(const std::string& reason) {
   return processes_.shut_down(reason);

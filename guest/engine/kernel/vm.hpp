@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "engine/kernel/counters.hpp"
@@ -39,6 +40,10 @@ class Vm : public std::enable_shared_from_this<Vm> {
   Counters& counters() { return *counters_; }
   const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
 
+  /// How files went back to the host when processes ended since the last call, with some hundred problems.
+  Synced take_synced();
+  void add_synced(Synced synced);
+
   /// Kills every process; nothing can be started any more. How many were alive. Their threads end a little
   /// later: processes().wait_until_empty() says when.
   std::size_t dispose(const std::string& reason = "the virtual machine was disposed");
@@ -49,6 +54,8 @@ class Vm : public std::enable_shared_from_this<Vm> {
   const std::shared_ptr<Counters> counters_;
   const std::shared_ptr<FileSystem> files_;
   ProcessTable processes_;
+  std::mutex mutex_;
+  Synced synced_;
 };
 
 }  // namespace tare::kernel

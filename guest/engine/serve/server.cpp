@@ -20,6 +20,7 @@
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
+#include "engine/kernel/host_folder.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
 #include "engine/serve/stdio_socket.hpp"
@@ -93,7 +94,16 @@ bool is_name(std::string_view reason) {
   return false;
 }
 
-guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
+kernel::Result<void> add_mount(kernel::FileSystem& files, const guest::Mount& mount) {
+  using Access = kernel::FileSystem::MountAccess;
+  if (!mount.guest.starts_with('/')) return kernel::Errno{EINVAL};
+  auto folder = kernel::HostFolder::open(mount.host);
+  if (!folder.ok()) return folder.failure();
+  return files.mount(mount.guest, *std::move(folder),
+                     mount.access == guest::MountAccess::rw ? Access::write : Access::read);
+}
+
+guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
   guest::Exited message;
   message.code = exit.code;
   if (exit.signal) message.signal = guest::signal_name(*exit.signal);
@@ -103,7 +113,11 @@ guest::Exited exited(const kernel::Exit& exit, std::optional<Nanoseconds> cpu) {
     message.reason = guest::reason::killed;
     message.detail = exit.reason;
   }
-  if (cpu) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto cpu = process.cpu_time()) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto files = process.files_synced()) message.sync = *files;
+  kernel::Synced synced = process.vm()->take_synced();
+  message.files_lost = synced.lost;
+  message.sync_problems = std::move(synced.problems);
   return message;
 }
 
@@ -181,9 +195,15 @@ class Server {
 
   guest::Reply create_vm(const guest::Frame& frame) {
     const auto message = guest::parse<guest::CreateVm>(frame.payload);
-    if (!message.mounts.empty()) return refusal("mounts are not there yet");
     if (machines_.contains(frame.id)) return refusal("there is such a machine already");
     auto vm = kernel::Vm::create(options_of(message), clock_, pool_);
+    for (const guest::Mount& mount : message.mounts) {
+      if (const auto mounted = add_mount(vm->files(), mount); !mounted.ok()) {
+        const std::string why =
+            mounted.error() == EBUSY ? "the guest has something there" : errno_text(mounted.error());
+        return refusal(fmt::format("{} at {}: {}", mount.host, mount.guest, why));
+      }
+    }
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
     return {};
   }
@@ -208,6 +228,8 @@ class Server {
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
     if (!written.ok()) return refusal(errno_text(written.error()));
+    const auto synced = files.sync(0);
+    if (synced && !synced->problems.empty()) return refusal(synced->problems.front());
     return {};
   }
 
@@ -282,8 +304,8 @@ class Server {
     request.on_exit = [executions, id, sender = sender_, stdio](int, const kernel::Exit& exit) {
       // Children that live on may have it, too; what they say has no hearer any more.
       if (const auto stream = stdio.lock()) stream->hang_up();
-      const std::optional<Nanoseconds> cpu = executions->end(id);
-      sender->send(Kind::exited, id, exited(exit, cpu));
+      const auto process = executions->end(id);
+      sender->send(Kind::exited, id, exited(exit, *process));
     };
     // Its end waits for this lock: nothing comes after `exited`.
     const std::lock_guard lock(executions_->mutex);
@@ -310,12 +332,10 @@ class Server {
 
   /// What runs, by the number that the client gave it. Shared with the threads of the guests.
   struct Executions {
-    /// The processor time that it took.
-    std::optional<Nanoseconds> end(std::uint32_t id) {
+    std::shared_ptr<kernel::Process> end(std::uint32_t id) {
       const std::lock_guard lock(mutex);
       ++exited;
-      const auto process = live.extract(id).mapped();
-      return process->cpu_time();
+      return live.extract(id).mapped();
     }
     void signal(std::uint32_t id, int number, std::string_view why) {
       std::shared_ptr<kernel::Process> process;

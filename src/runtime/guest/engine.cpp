@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "runtime/guest/cache.hpp"
 #include "runtime/guest/connection.hpp"
+#include "runtime/guest/roots.hpp"
 #include "runtime/guest/vm_state.hpp"
 
 namespace tare::guest {
@@ -28,6 +29,7 @@ std::vector<std::string> command_of(const EngineOptions& options, const Prepared
     for (const auto& folder :
          {installation.node.parent_path().parent_path(), installation.lib, prepared.snapshot.parent_path()})
       argv.insert(argv.end(), {"--read", folder.string()});
+    for (const auto& root : options.readable_roots) argv.insert(argv.end(), {"--read", root.string()});
     for (const auto& root : options.roots) argv.insert(argv.end(), {"--root", root.string()});
     argv.emplace_back("--");
   }
@@ -47,7 +49,9 @@ std::vector<std::string> command_of(const EngineOptions& options, const Prepared
 class Engine::Core {
  public:
   explicit Core(EngineOptions options) : options_(std::move(options)) {
-    check(options_.installation);
+    guest::check(options_.installation);
+    options_.roots = checked_roots(options_.roots, MountAccess::rw, options_.installation);
+    options_.readable_roots = checked_roots(options_.readable_roots, MountAccess::ro, options_.installation);
     prepared_ = prepare(options_.installation);
     if (prepared_.notice) tell(Level::warning, *prepared_.notice);
     try {
@@ -88,6 +92,13 @@ class Engine::Core {
       if (const auto connection = old.lock()) pids.push_back(connection->pid());
     }
     return pids;
+  }
+
+  void check(const Mount& mount) const {
+    if (is_beneath(mount.host, options_.roots)) return;
+    if (mount.access == MountAccess::ro && is_beneath(mount.host, options_.readable_roots)) return;
+    throw Error(ErrorCode::input, fmt::format("cannot mount {}", mount.host),
+                "it is not beneath a root of the engine");
   }
 
   void tell(Level level, const std::string& text) const {
@@ -154,6 +165,8 @@ Vm Engine::create_vm(const VmOptions& options) {
   message.limits = options.limits;
   message.env = options.env;
   message.cwd = options.cwd;
+  for (const Mount& mount : options.mounts) core_->check(mount);
+  message.mounts = options.mounts;
   auto state = std::make_shared<Vm::State>();
   state->connection = connection;
   state->id = connection->next_id();

@@ -21,7 +21,8 @@ namespace tare::guest {
 struct EngineOptions {
   std::uint32_t pool = 8;         ///< isolates that are kept ready for a start; 0: every start is cold
   Access network = Access::deny;  ///< of the engine process itself; a machine needs it too
-  std::vector<std::filesystem::path> roots;  ///< folders of the host below which mounts may lie
+  std::vector<std::filesystem::path> roots;  ///< folders of the host at and below which mounts may lie
+  std::vector<std::filesystem::path> readable_roots;  ///< the same for mounts that are read-only
   /// The engine kills itself beyond it.
   std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
   /// Beyond it the next machine is made in a fresh process (see Engine).
@@ -42,13 +43,15 @@ struct EngineOptions {
 class Engine {
  public:
   /// Starts a process, after making what it starts from where that is not cached. Throws Error(unavailable)
-  /// when a part is missing, Error(failed) when it does not start.
+  /// when a part is missing, Error(input) for a root that no guest may see, Error(failed) when it does not
+  /// start.
   static Engine start(EngineOptions options);
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   /// As stop(); what it had to stop goes to the log.
   ~Engine();
 
+  /// Throws Error(input) for a mount that is not beneath a root, Error(failed) for one that cannot be made.
   Vm create_vm(const VmOptions& options = {});
 
   /// What the present process says of itself.

@@ -32,6 +32,8 @@ Exit exit_of(const Exited& message) {
   boost::json::error_code not_a_number;
   const auto files = message.sync.is_number() ? message.sync.to_number<std::uint64_t>(not_a_number) : 0;
   if (message.sync.is_number() && !not_a_number) exit.files_synced = files;
+  exit.files_lost = message.files_lost;
+  exit.sync_problems = message.sync_problems;
   if (message.cpu_ns) exit.cpu = Nanoseconds(*message.cpu_ns);
   return exit;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "protocol/messages.hpp"
@@ -23,7 +24,10 @@ struct Exit {
   std::optional<std::string> reason;  ///< a name of `reason`, when it was not the guest's own will
   std::optional<std::string> detail;  ///< more about that, for a person
   std::optional<std::uint64_t>
-      files_synced;                ///< written back to the host; nothing when there was nothing to do
+      files_synced;              ///< written back to the host; nothing when there was nothing to do
+  std::uint64_t files_lost = 0;  ///< that could not be written back, of its children's, too
+  /// What went wrong with all those, a line each.
+  std::vector<std::string> sync_problems;
   std::optional<Nanoseconds> cpu;  ///< processor time; nothing of what never ran
 
   bool is(std::string_view name) const { return reason == name; }

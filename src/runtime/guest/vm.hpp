@@ -21,6 +21,8 @@ struct VmOptions {
   Limits limits;                           ///< the engine's own where absent
   std::map<std::string, std::string> env;  ///< seen by guests only with the permission
   std::string cwd = "/root";
+  /// Each beneath a root of the engine. What a guest writes there comes to the host when it has ended.
+  std::vector<Mount> mounts;
 };
 
 struct SpawnOptions {

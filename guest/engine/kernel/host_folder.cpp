@@ -1,0 +1,275 @@
+#include "engine/kernel/host_folder.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tare::kernel {
+namespace {
+
+constexpr std::uint64_t look_only = O_PATH | O_NOFOLLOW;
+constexpr std::uint32_t permission_bits = 0777;
+
+Result<void> done(int result) {
+  if (result < 0) return Errno{errno};
+  return {};
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+timespec timespec_of(std::optional<std::int64_t> ns) {
+  if (!ns) return {.tv_sec = 0, .tv_nsec = UTIME_OMIT};
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t whole = *ns / second - (*ns % second < 0 ? 1 : 0);
+  return {.tv_sec = whole, .tv_nsec = *ns - whole * second};
+}
+
+std::array<timespec, 2> timespecs(Times times) {
+  return {timespec_of(times.atime_ns), timespec_of(times.mtime_ns)};
+}
+
+Result<HostFacts> facts_of(int fd) {
+  struct stat host{};
+  if (::fstat(fd, &host) != 0) return Errno{errno};
+  HostFacts facts;
+  Stat& stat = facts.stat;
+  stat.dev = host.st_dev;
+  stat.ino = host.st_ino;
+  stat.mode = host.st_mode;
+  stat.nlink = host.st_nlink;
+  stat.uid = host.st_uid;
+  stat.gid = host.st_gid;
+  stat.rdev = host.st_rdev;
+  stat.size = host.st_size;
+  stat.blksize = static_cast<std::uint32_t>(host.st_blksize);
+  stat.blocks = static_cast<std::uint64_t>(host.st_blocks);
+  stat.atime_ns = nanoseconds(host.st_atim);
+  stat.mtime_ns = nanoseconds(host.st_mtim);
+  stat.ctime_ns = nanoseconds(host.st_ctim);
+  stat.birthtime_ns = stat.ctime_ns;  // as Node does without one
+  if (!S_ISLNK(host.st_mode)) return facts;
+  std::array<char, 4096> target{};
+  const ssize_t size = ::readlinkat(fd, "", target.data(), target.size());
+  if (size < 0) return Errno{errno};
+  facts.target.assign(target.data(), static_cast<std::size_t>(size));
+  return facts;
+}
+
+Result<void> write_whole(int fd, std::span<const std::byte> bytes, std::int64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Errno{errno};
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += n;
+  }
+  return {};
+}
+
+Result<HostFacts> fill(int fd, const HostFolder::Contents& contents, std::uint32_t mode, Times times) {
+  const auto write = [fd](std::span<const std::byte> bytes, std::int64_t offset) {
+    return write_whole(fd, bytes, offset);
+  };
+  if (const auto written = contents.parts(write); !written.ok()) return written.failure();
+  if (::ftruncate(fd, contents.size) != 0) return Errno{errno};
+  if (::fchmod(fd, mode & permission_bits) != 0) return Errno{errno};
+  if (const auto both = timespecs(times); ::futimens(fd, both.data()) != 0) return Errno{errno};
+  return facts_of(fd);
+}
+
+std::string temporary_name() {
+  static std::atomic<std::uint64_t> count{0};
+  return ".tare-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1)) + "~";
+}
+
+std::uint32_t type_of(unsigned char type) {
+  return type == DT_UNKNOWN ? 0 : static_cast<std::uint32_t>(DTTOIF(type));
+}
+
+}  // namespace
+
+Result<HostFolder> HostFolder::open(const std::string& path) {
+  Fd root(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return Errno{errno};
+  HostFolder folder(std::move(root));
+  if (const auto known = folder.open_beneath("", look_only); !known.ok()) return known.failure();
+  return folder;
+}
+
+Result<Fd> HostFolder::open_beneath(std::string_view path, std::uint64_t flags) const {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const std::string name(path.empty() ? "." : path);
+  for (int attempt = 0;; ++attempt) {
+    Fd fd(static_cast<int>(::syscall(SYS_openat2, root_.get(), name.c_str(), &how, sizeof how)));
+    if (fd) return fd;
+    // EAGAIN: something in the way was renamed just then.
+    if (errno != EINTR && (errno != EAGAIN || attempt >= 16)) return Errno{errno};
+  }
+}
+
+Result<HostFolder::Place> HostFolder::place_of(std::string_view path) const {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") return Errno{EBUSY};
+  const std::string_view above = slash == std::string_view::npos ? "" : path.substr(0, slash);
+  auto folder = open_beneath(above, O_PATH | O_DIRECTORY);
+  if (!folder.ok()) return folder.failure();
+  return Place{*std::move(folder), std::string(name)};
+}
+
+Result<HostFacts> HostFolder::look(std::string_view path) const {
+  const auto fd = open_beneath(path, look_only);
+  if (!fd.ok()) return fd.failure();
+  return facts_of(fd->get());
+}
+
+Result<Fd> HostFolder::open_file(std::string_view path) const {
+  // It may be a pipe by now, but one that is only opened and not waited for.
+  const auto facts = look(path);
+  if (!facts.ok()) return facts.failure();
+  if (!S_ISREG(facts->stat.mode)) return Errno{EACCES};
+  auto fd = open_beneath(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+  if (!fd.ok()) return fd.failure();
+  struct stat host{};
+  if (::fstat(fd->get(), &host) != 0) return Errno{errno};
+  if (!S_ISREG(host.st_mode)) return Errno{EACCES};
+  return fd;
+}
+
+Result<std::vector<DirectoryEntry>> HostFolder::list(std::string_view path) const {
+  const auto fd = open_beneath(path, O_RDONLY | O_DIRECTORY);
+  if (!fd.ok()) return fd.failure();
+  std::vector<DirectoryEntry> entries;
+  alignas(dirent64) std::array<char, 32768> buffer;
+  for (;;) {
+    const long size = ::syscall(SYS_getdents64, fd->get(), buffer.data(), buffer.size());
+    if (size < 0) return Errno{errno};
+    if (size == 0) return entries;
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      std::uint32_t type = type_of(entry->d_type);
+      if (type == 0) {
+        struct stat host{};
+        if (::fstatat(fd->get(), entry->d_name, &host, AT_SYMLINK_NOFOLLOW) == 0)
+          type = host.st_mode & S_IFMT;
+      }
+      entries.push_back({std::string(name), type, entry->d_ino});
+    }
+  }
+}
+
+Result<void> HostFolder::may_write(std::string_view path) const {
+  if (path.empty()) return done(::faccessat(root_.get(), ".", W_OK, 0));
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  return done(::faccessat(place->folder.get(), place->name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW));
+}
+
+Result<FsStat> HostFolder::statfs(std::string_view path) const {
+  const auto fd = open_beneath(path, look_only);
+  if (!fd.ok()) return fd.failure();
+  struct statvfs host{};
+  if (::fstatvfs(fd->get(), &host) != 0) return Errno{errno};
+  FsStat stat;
+  stat.bsize = host.f_bsize;
+  stat.blocks = host.f_blocks * host.f_frsize / host.f_bsize;
+  stat.bfree = host.f_bavail * host.f_frsize / host.f_bsize;
+  stat.files = host.f_files;
+  stat.ffree = host.f_favail;
+  return stat;
+}
+
+Result<void> HostFolder::make_directory(std::string_view path, std::uint32_t mode) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  if (::mkdirat(place->folder.get(), place->name.c_str(), 0700) != 0) return Errno{errno};
+  // The umask of this process is none of the guest's.
+  return set_mode(path, mode);
+}
+
+Result<void> HostFolder::make_symlink(const std::string& target, std::string_view path) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  return done(::symlinkat(target.c_str(), place->folder.get(), place->name.c_str()));
+}
+
+Result<void> HostFolder::link(std::string_view existing, std::string_view path) const {
+  const auto from = place_of(existing);
+  if (!from.ok()) return from.failure();
+  const auto to = place_of(path);
+  if (!to.ok()) return to.failure();
+  return done(::linkat(from->folder.get(), from->name.c_str(), to->folder.get(), to->name.c_str(), 0));
+}
+
+Result<void> HostFolder::remove_file(std::string_view path) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  return done(::unlinkat(place->folder.get(), place->name.c_str(), 0));
+}
+
+Result<void> HostFolder::remove_directory(std::string_view path) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  return done(::unlinkat(place->folder.get(), place->name.c_str(), AT_REMOVEDIR));
+}
+
+Result<void> HostFolder::rename(std::string_view from, std::string_view to) const {
+  const auto source = place_of(from);
+  if (!source.ok()) return source.failure();
+  const auto target = place_of(to);
+  if (!target.ok()) return target.failure();
+  return done(
+      ::renameat(source->folder.get(), source->name.c_str(), target->folder.get(), target->name.c_str()));
+}
+
+Result<void> HostFolder::set_mode(std::string_view path, std::uint32_t mode) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  return done(
+      ::fchmodat(place->folder.get(), place->name.c_str(), mode & permission_bits, AT_SYMLINK_NOFOLLOW));
+}
+
+Result<void> HostFolder::set_times(std::string_view path, Times times) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  const auto both = timespecs(times);
+  return done(::utimensat(place->folder.get(), place->name.c_str(), both.data(), AT_SYMLINK_NOFOLLOW));
+}
+
+Result<HostFacts> HostFolder::put(std::string_view path, const Contents& contents, std::uint32_t mode,
+                                  Times times, Existing existing) const {
+  const auto place = place_of(path);
+  if (!place.ok()) return place.failure();
+  const int folder = place->folder.get();
+  const std::string temporary = temporary_name();
+  const Fd file(
+      ::openat(folder, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return Errno{errno};
+  auto facts = fill(file.get(), contents, mode, times);
+  if (facts.ok()) {
+    const unsigned flags = existing == Existing::refuse ? RENAME_NOREPLACE : 0;
+    if (::renameat2(folder, temporary.c_str(), folder, place->name.c_str(), flags) == 0) return facts;
+    facts = Errno{errno};
+  }
+  ::unlinkat(folder, temporary.c_str(), 0);
+  return facts;
+}
+
+}  // namespace tare::kernel

@@ -1,0 +1,57 @@
+#include "runtime/guest/roots.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace tare::guest {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds(const fs::path& folder, const fs::path& path) {
+  const auto end = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first;
+  return end == folder.end();
+}
+
+fs::path checked_root(const fs::path& root, MountAccess access, const Installation& installation) {
+  const auto refuse = [&](const std::string& why, const std::string& hint = "") {
+    return Error(ErrorCode::input, fmt::format("cannot mount {}", root.string()), why, hint);
+  };
+  std::error_code error;
+  fs::path real = fs::canonical(root, error);
+  if (error) throw refuse(error.message());
+  if (!fs::is_directory(real, error)) throw refuse("it is not a folder");
+  if (real == "/") throw refuse("it shows a guest all of this machine", "name a folder in it");
+  for (const char* system : {"/proc", "/sys", "/dev"}) {
+    if (holds(system, real)) throw refuse("it shows a guest more of this machine than files");
+  }
+  if (access == MountAccess::ro) return real;
+  for (const fs::path& own :
+       {installation.node, installation.lib, installation.launcher, installation.cache}) {
+    if (own.empty()) continue;
+    const fs::path part = fs::weakly_canonical(own, error);
+    if (holds(real, part) || holds(part, real))
+      throw refuse(fmt::format("a guest could change the engine's own files in {}", part.string()),
+                   "mount it read-only, or a folder in it");
+  }
+  return real;
+}
+
+}  // namespace
+
+std::vector<fs::path> checked_roots(const std::vector<fs::path>& roots, MountAccess access,
+                                    const Installation& installation) {
+  std::vector<fs::path> checked;
+  for (const fs::path& root : roots) checked.push_back(checked_root(root, access, installation));
+  return checked;
+}
+
+bool is_beneath(const fs::path& path, const std::vector<fs::path>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const fs::path& folder) { return holds(folder, path); });
+}
+
+}  // namespace tare::guest

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "protocol/messages.hpp"
+#include "runtime/guest/installation.hpp"
+
+namespace tare::guest {
+
+/// The real paths of folders that an engine process is to see. Throws Error(input) for what is no folder, for
+/// what shows more of this machine than files (/, /proc, /sys, /dev), and for a writable one that holds what
+/// the engine itself is made of: a guest could change that.
+std::vector<std::filesystem::path> checked_roots(const std::vector<std::filesystem::path>& roots,
+                                                 MountAccess access, const Installation& installation);
+
+/// Whether an absolute path without links is one of the folders or lies beneath one.
+bool is_beneath(const std::filesystem::path& path, const std::vector<std::filesystem::path>& folders);
+
+}  // namespace tare::guest
