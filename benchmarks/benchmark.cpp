@@ -38,6 +38,8 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           guest_memory(),
                                           guest_stdio_rate(),
                                           guest_stdio_roundtrip(),
+                                          guest_sync_skip(),
+                                          guest_fs_small(),
                                           guest_churn()};
   return all;
 }

@@ -132,6 +132,8 @@ Benchmark guest_engine_start();
 Benchmark guest_memory();
 Benchmark guest_stdio_rate();
 Benchmark guest_stdio_roundtrip();
+Benchmark guest_sync_skip();
+Benchmark guest_fs_small();
 Benchmark guest_churn();
 
 }  // namespace tare::benchmarks

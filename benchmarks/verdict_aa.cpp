@@ -19,14 +19,14 @@ constexpr std::size_t simulated_gates = 400;
 constexpr std::size_t simulated_limit = 31;
 constexpr std::size_t real_gates = 60;
 constexpr std::size_t real_limit = 7;
-constexpr std::uint32_t processes = 10;
-constexpr std::uint32_t samples_each = 20;
+constexpr std::uint32_t aa_processes = 10;
+constexpr std::uint32_t aa_samples = 20;
 constexpr std::size_t real_rounds = 6;  // the fewest that can be judged
 constexpr auto real_time = std::chrono::seconds(120);
 const char* const row = "node_exit_1";
 
 report::Row made(const std::string& target, measure::Random& random) {
-  return verdict::made_row(row, target, verdict::made_metric({}, processes, samples_each, random));
+  return verdict::made_row(row, target, verdict::made_metric({}, aa_processes, aa_samples, random));
 }
 
 /// The budget "no slower than the baseline", to the last digit.

@@ -16,8 +16,8 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr std::uint32_t processes = 10;
-constexpr std::uint32_t samples_each = 100'000;
+constexpr std::uint32_t compared_processes = 10;
+constexpr std::uint32_t compared_samples = 100'000;
 constexpr std::size_t repeats = 7;
 
 double seconds_since(Instant start) {
@@ -27,17 +27,17 @@ double seconds_since(Instant start) {
 report::Document made_run(double median, std::uint64_t stream) {
   measure::Random random(measure::mix(seed, stream));
   return verdict::made_document({verdict::made_row(
-      "node_exit_1", "node", verdict::made_metric({median}, processes, samples_each, random))});
+      "node_exit_1", "node", verdict::made_metric({median}, compared_processes, compared_samples, random))});
 }
 
 /// A change of +10 % is past the tolerance, so that no test is skipped, and all three quantiles must be found
 /// worse.
 void check(const verdict::Comparison& comparison) {
-  const bool right =
-      comparison.entries.size() == 3 &&
-      std::ranges::all_of(comparison.entries, [](const verdict::Entry& entry) {
-        return entry.change == verdict::Change::worse && entry.base_n == processes * samples_each;
-      });
+  const bool right = comparison.entries.size() == 3 &&
+                     std::ranges::all_of(comparison.entries, [](const verdict::Entry& entry) {
+                       return entry.change == verdict::Change::worse &&
+                              entry.base_n == compared_processes * compared_samples;
+                     });
   if (!right) throw Error(ErrorCode::failed, "the comparison of two million samples is not right");
 }
 

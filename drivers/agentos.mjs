@@ -8,11 +8,12 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { LIFECYCLE_ROWS, sampleLifecycle } from "./agentos_lifecycle.mjs";
+import { LIFECYCLE_ROWS, isLifecycle, sampleLifecycle } from "./agentos_lifecycle.mjs";
 import { loadSdk } from "./agentos_sdk.mjs";
 import { Stages } from "./agentos_stages.mjs";
 import { Machine } from "./agentos_vm.mjs";
 import { nanoseconds, now } from "./operation.mjs";
+import { pssOf } from "./processes.mjs";
 import { PROTOCOL, Refusal, checkProtocol, param, sampler, serve } from "./protocol.mjs";
 import { ROWS, isRow, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
 
@@ -36,11 +37,20 @@ function quietLog() {
   };
 }
 
-/** Known defects that make a row unmeasurable on this version, as {row: reason}. */
+/** Rows that this version or this machine cannot measure, as {row: reason}. */
 function unavailableRows(version) {
   const defects = JSON.parse(readFileSync(new URL("./agentos_defects.json", import.meta.url), "utf8"));
-  const whole = defects.filter((known) => known.version === version && known.effect === "unavailable" && known.row);
-  return Object.fromEntries(whole.map(({ row, text }) => [row, text]));
+  // Some of the sizes of a row stand there as a pattern: the others are offered, and those are refused when asked for.
+  const whole = defects.filter((known) => {
+    return known.version === version && known.effect === "unavailable" && /^\w+$/.test(known.row ?? "");
+  });
+  return { ...Object.fromEntries(whole.map(({ row, text }) => [row, text])), ...rowsWithoutMemory() };
+}
+
+function rowsWithoutMemory() {
+  if (pssOf(process.pid) !== null) return {};
+  const why = "the kernel does not tell a process's share of memory (/proc/PID/smaps_rollup)";
+  return { "memory_<n>": why, "growth_<n>": why };
 }
 
 class Lane {
@@ -140,7 +150,7 @@ class Lane {
   }
 
   async sample(row, params) {
-    if (LIFECYCLE_ROWS.includes(row)) {
+    if (isLifecycle(row)) {
       await this.close(); // its memory and its CPU are not this row's
       return sampleLifecycle(() => this.newMachine(), row, params);
     }

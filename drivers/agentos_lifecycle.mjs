@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { REFUSALS } from "./agentos_vm.mjs";
 import { nanoseconds, now } from "./operation.mjs";
 import { kill } from "./processes.mjs";
 import { param } from "./protocol.mjs";
@@ -11,6 +12,9 @@ const STAY = ["-e", "console.log('up'); setInterval(() => {}, 1000)"];
 
 /** The SDK waits 5 s for the sidecar, then 2 s for its death. */
 const DISPOSE_LIMIT_MS = 8000;
+
+/** The exits of guests that were killed at once are told one after the other, 60 of them within seconds. */
+const KILL_GRACE_MS = 10_000;
 
 /** Memory counts once it is steady: no more than this change within a window, or after a limit. */
 const STEADY_BYTES = 1 << 20;
@@ -56,7 +60,7 @@ async function runGuest(machine, bounded) {
   const guest = machine.start(EXIT, {});
   await bounded(guest.wait());
   const { exitCode, error } = await machine.ending(guest);
-  if (error !== undefined) throw new Failure({ outcome: "failed", error });
+  if (error !== undefined) throw new Failure({ outcome: REFUSALS.test(error) ? "refused" : "failed", error });
   return exitCode;
 }
 
@@ -103,7 +107,9 @@ function startStaying(machine) {
     guest = machine.start(STAY, { onStdout: resolve });
   });
   const gone = guest.wait().then((code) => {
-    throw new Failure({ outcome: "failed", error: `a guest that should stay exited with ${code}` });
+    const error = machine.refusal(guest) ?? `exited with ${code}`; // the SDK calls a refusal exit code 1
+    const outcome = REFUSALS.test(error) ? "refused" : "failed";
+    throw new Failure({ outcome, error: `a guest that should stay: ${error}` });
   });
   gone.catch(() => {}); // it is killed later
   return { guest, up: Promise.race([up, gone]) };
@@ -127,7 +133,7 @@ function memory(newMachine, timeoutMs, count) {
     bytes.live_guests = await weigh();
 
     for (const { guest } of staying) guest.kill("SIGKILL");
-    const endings = await bounded(Promise.all(staying.map(({ guest }) => machine.ending(guest))));
+    const endings = await bounded(Promise.all(staying.map(({ guest }) => machine.ending(guest, KILL_GRACE_MS))));
     sample.counters.exits = endings.filter(({ exitCode }) => exitCode !== undefined).length;
     bytes.after_kill = await weigh();
 
@@ -137,11 +143,41 @@ function memory(newMachine, timeoutMs, count) {
   });
 }
 
-export const LIFECYCLE_ROWS = ["cold_start", "memory_4"];
+/** Guests one after another; counts how they ended. */
+async function runGuests(machine, bounded, count, counters) {
+  Object.assign(counters, { exits: 0, nonZero: 0 });
+  for (let i = 0; i < count; i += 1) {
+    const exitCode = await runGuest(machine, bounded);
+    if (exitCode === undefined) continue; // it got lost: the count says so
+    counters.exits += 1;
+    if (exitCode !== 0) counters.nonZero += 1;
+  }
+}
 
-/** One sample of a row of LIFECYCLE_ROWS; newMachine starts a sidecar. */
+/** What the sidecar holds before and after so many guests. */
+function growth(newMachine, timeoutMs, warmup, count) {
+  return onFreshMachine(newMachine, timeoutMs, async (sample, machine, bounded) => {
+    const bytes = {};
+    await bounded(machine.create());
+    await runGuests(machine, bounded, warmup, sample.counters);
+    bytes.before = await bounded(steadyMemory(machine));
+    await runGuests(machine, bounded, count, sample.counters);
+    bytes.after = await bounded(steadyMemory(machine));
+    sample.bytes = bytes;
+  });
+}
+
+const MEMORY = /^memory_[1-9][0-9]*$/;
+const GROWTH = /^growth_[1-9][0-9]*$/;
+
+export const LIFECYCLE_ROWS = ["cold_start", "memory_<n>", "growth_<n>"];
+
+export const isLifecycle = (row) => row === "cold_start" || MEMORY.test(row) || GROWTH.test(row);
+
+/** One sample of such a row; newMachine starts a sidecar. */
 export function sampleLifecycle(newMachine, row, params) {
   const timeoutMs = param(params, "timeoutMs", "count");
   if (row === "cold_start") return coldStart(newMachine, timeoutMs);
-  return memory(newMachine, timeoutMs, param(params, "guests", "count"));
+  if (MEMORY.test(row)) return memory(newMachine, timeoutMs, param(params, "guests", "count"));
+  return growth(newMachine, timeoutMs, param(params, "warmup", "count"), param(params, "processes", "count"));
 }

@@ -3,17 +3,17 @@
 // The SDK's wait() gives a number and nothing else: 0 for a process that vanished, 1 for one that was refused, 1 when
 // the sidecar died. So the driver listens to what the sidecar itself says: its exit events, and its answers to starts.
 
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { now } from "./operation.mjs";
-import { alive, kill, processes, tree } from "./processes.mjs";
+import { alive, kill, processes, pssOf, tree } from "./processes.mjs";
 
 const GUEST_FOLDER = "/tare"; // where the host's folder is mounted; its own path fails below other folders
-const REFUSALS = /\b(ENFILE|EMFILE|EAGAIN|ENOMEM|ERR_RESOURCE)/;
+export const REFUSALS = /\b(ENFILE|EMFILE|EAGAIN|ENOMEM|ERR_RESOURCE)/;
 const EXIT_EVENT_GRACE_MS = 1000;
 const LEAVE_LIMIT_MS = 500;
 const ALLOW_ALL = { fs: "allow", network: "allow", childProcess: "allow", process: "allow", env: "allow" };
@@ -132,9 +132,9 @@ export class Machine {
    * How a guest ended, once wait() has returned: {exitCode} when the sidecar reported an exit, {error} when it refused
    * the start, and neither when nothing tells. The event usually comes first; one that is late is waited for.
    */
-  async ending({ pid }) {
+  async ending({ pid }, graceMs = EXIT_EVENT_GRACE_MS) {
     const id = `proc-${pid}`;
-    const deadline = Date.now() + EXIT_EVENT_GRACE_MS;
+    const deadline = Date.now() + graceMs;
     while (!this.#exits.has(id) && !this.#rejected.has(id) && this.#end === undefined && Date.now() < deadline) {
       await sleep(5);
     }
@@ -142,6 +142,11 @@ export class Machine {
     this.#exits.delete(id);
     this.#rejected.delete(id);
     return found;
+  }
+
+  /** Why its start was refused, if it was; the sidecar's words. */
+  refusal({ pid }) {
+    return this.#rejected.get(`proc-${pid}`);
   }
 
   /**
@@ -219,15 +224,8 @@ export class Machine {
 
   /** The memory of the sidecar's processes, proportional set size in bytes; null when the kernel does not tell. */
   pss() {
-    let kib = 0;
-    for (const pid of alive(this.pids())) {
-      try {
-        kib += Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))[1]);
-      } catch {
-        return null;
-      }
-    }
-    return kib * 1024;
+    const sizes = alive(this.pids()).map(pssOf);
+    return sizes.includes(null) ? null : sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Ends the virtual machine as the SDK does, within a time. */

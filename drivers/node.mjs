@@ -23,7 +23,7 @@ function hello(request) {
     ...runtime(),
     pid: process.pid,
     rows: ROWS,
-    unavailable: { cold_start: NO_RUNTIME, memory_4: NO_RUNTIME },
+    unavailable: { cold_start: NO_RUNTIME, "memory_<n>": NO_RUNTIME, "growth_<n>": NO_RUNTIME },
     asynchronousSpawn: false,
   };
 }

@@ -35,6 +35,15 @@ export function alive(pids) {
   return pids.filter((pid) => running.has(pid));
 }
 
+/** The proportional set size of a process in bytes; null when the kernel does not tell. */
+export function pssOf(pid) {
+  try {
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))[1]) * 1024;
+  } catch {
+    return null;
+  }
+}
+
 /** SIGKILLs these processes. */
 export function kill(pids) {
   for (const pid of pids) {

@@ -68,8 +68,11 @@ void add_spawn(CLI::App& app, Context& context) {
   add_text(*spawn, "--warmup", raw.warmup, "Rounds before them that are no samples (default 20)", "N");
   add_text(*spawn, "--processes", raw.processes, "Repeat each row in K fresh drivers (default 1)", "K");
   add_text(*spawn, "--fanout", raw.fanout, "Processes at once, a row each (default 1,8,32)", "LIST");
+  add_text(*spawn, "--guests", raw.guests,
+           "Processes alive while a runtime's memory is read, a row each (default 1,4,16,64)", "LIST");
   add_place_options(*spawn, raw);
-  spawn->add_flag("--quick", raw.quick, "20 samples, 2 warm-ups, at most 8 processes at once");
+  spawn->add_flag("--quick", raw.quick,
+                  "20 samples, 2 warm-ups, at most 8 processes at once, no growth_1000");
   spawn->add_flag("--trace", raw.trace,
                   "Also trace the life of a process, in a separate arm, where a target can");
   add_output_options(*spawn, flags->output, spawn_file);

@@ -41,6 +41,17 @@ async function files() {
   fs.rmSync(folder, { recursive: true });
 }
 
+async function secrets() {
+  const { createHash, createHmac, createCipheriv, createSecretKey, randomBytes, randomUUID, subtle } = require('node:crypto');
+  createHash('sha256').update('warm').digest('hex');
+  createHmac('sha256', createSecretKey(randomBytes(16))).update('warm').digest('base64');
+  createCipheriv('aes-128-gcm', randomBytes(16), randomBytes(12)).update('warm', 'utf8', 'hex');
+  randomUUID();
+  await subtle.digest('SHA-256', new Uint8Array(1));
+  const key = await subtle.importKey('raw', new Uint8Array(16), { name: 'HMAC', hash: 'SHA-256' }, true, ['sign']);
+  await subtle.sign('HMAC', key, new Uint8Array(1));
+}
+
 async function rest() {
   await delay(1);
   const controller = new AbortController();
@@ -52,4 +63,4 @@ async function rest() {
   await import('node:path');
 }
 
-Promise.allSettled([children(), files(), rest()]);
+Promise.allSettled([children(), files(), secrets(), rest()]);

@@ -25,8 +25,9 @@ export class SidecarProcess {
 
   async authenticateAndOpenSession() {}
 
-  async execute(_session, _vm, { processId }) {
-    if (MODE === "refuses") throw new Error(`kernel_error: ENFILE: too many (${processId})`);
+  async execute(_session, _vm, { processId, script }) {
+    const refuses = MODE === "refuses" || (MODE === "refuses_to_stay" && /setInterval/.test(script));
+    if (refuses) throw new Error(`kernel_error: ENFILE: too many (${processId})`);
   }
 
   exited(pid, code) {
@@ -57,15 +58,21 @@ export class NodeRuntime {
     const { sidecar } = this;
     const first = this.guests === 0; // the one that warms the machine up always works
     this.guests += 1;
-    const ended = this.#end(pid, script, onStdout, first ? "exits" : MODE);
-    return { pid, wait: () => ended, kill: () => sidecar.exited(pid, 137), writeStdin() {}, closeStdin() {} };
+    let die;
+    const killed = new Promise((resolve) => (die = resolve));
+    const ended = this.#end(pid, script, onStdout, first ? "exits" : MODE, killed);
+    const kill = () => {
+      sidecar.exited(pid, 137);
+      die(137);
+    };
+    return { pid, wait: () => ended, kill, writeStdin() {}, closeStdin() {} };
   }
 
-  async #end(pid, script, onStdout, mode) {
+  async #end(pid, script, onStdout, mode, killed) {
     const { sidecar } = this;
     await later(1);
     try {
-      await sidecar.execute({}, {}, { processId: `proc-${pid}` });
+      await sidecar.execute({}, {}, { processId: `proc-${pid}`, script });
     } catch {
       return 1; // as the SDK does
     }
@@ -77,7 +84,7 @@ export class NodeRuntime {
     }
     if (/setInterval/.test(script)) {
       onStdout(Buffer.from("up\n"));
-      return forever;
+      return killed;
     }
     const code = Number(/process\.exit\((\d+)\)/.exec(script)?.[1] ?? 0);
     sidecar.exited(pid, code);

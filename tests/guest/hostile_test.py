@@ -329,6 +329,120 @@ class GreedyGuests(EngineTest):
             self.assertEqual((result.code, result.reason), (1, None), result)
 
 
+class CompressingGuests(EngineTest):
+    LIMITS = {"memoryBytes": 64 * MB, "arrayBufferBytes": 32 * MB}
+    # Streams that are all held, each with its memory.
+    HELD_STREAMS = """
+      const zlib = require('zlib'); const all = []; const input = Buffer.alloc(100, 'abc');
+      const hold = (make, n = 1e4) => { try { for (let i = 0; i < n; i++) { const one = make(); one.on('error', () => {}); all.push(one);
+        one._handle.writeSync(0, input, 0, 100, one._outBuffer, 0, 64); if (one.errored) throw one.errored; } return 'all' } catch (e) { return e.code ?? e.name } };
+      %s"""
+
+    def test_ten_thousand_streams(self):
+        for kind, limit in (("Deflate", "Z_MEM_ERROR"), ("Inflate", None), ("BrotliCompress", "ERR_"), ("BrotliDecompress", None),
+                            ("ZstdCompress", "ZSTD_error_memory_allocation"), ("ZstdDecompress", None)):
+            with self.subTest(kind):
+                options = "{ chunkSize: 64, params: { [zlib.constants.BROTLI_PARAM_LGWIN]: 24 } }" if kind == "BrotliCompress" else "{ chunkSize: 64 }"
+                code = self.HELD_STREAMS % f"console.log(hold(() => zlib.create{kind}({options})))"
+                result = self.run_guest(code, limits=self.LIMITS)
+                self.assertEqual((result.code, result.reason), (0, None), result)
+                if limit:
+                    self.assertTrue(result.stdout.decode().startswith(limit), result)
+
+    def test_streams_that_nobody_holds_are_collected(self):
+        code = self.HELD_STREAMS % "console.log(hold(() => { all.length = 0; return zlib.createDeflate({ chunkSize: 64 }) }, 3000))"
+        self.assert_output(code, "all\n", limits=self.LIMITS)
+
+    def test_a_stream_too_large(self):
+        code = """
+          const zlib = require('zlib'); const C = zlib.constants; const input = Buffer.alloc(1 << 20, 'abc');
+          const steps = [() => zlib.zstdCompressSync(input, { params: { [C.ZSTD_c_compressionLevel]: 22, [C.ZSTD_c_windowLog]: 30 } }),
+            () => { const s = zlib.createBrotliCompress({ params: { [C.BROTLI_PARAM_LARGE_WINDOW]: 1, [C.BROTLI_PARAM_LGWIN]: 30 } }); s.on('error', (e) => console.log(e.code));
+              s._handle.writeSync(0, input, 0, 1 << 20, s._outBuffer, 0, 64); s._handle.writeSync(2, input, 0, 1 << 20, s._outBuffer, 0, 64); },
+            () => zlib.brotliCompressSync(input, { dictionary: Buffer.alloc(20 << 20, 'x') })];
+          for (const step of steps) try { step() } catch (e) { console.log(e.code) }
+          console.log(zlib.gunzipSync(zlib.gzipSync('on')).toString())"""
+        result = self.run_guest(code, limits=self.LIMITS)
+        self.assertEqual((result.code, result.reason), (0, None), result)
+        self.assertIn("on", result.stdout.decode().split("\n"), result)
+
+    def test_bombs(self):
+        bomb = "const zlib = require('zlib'); let b = zlib.%sCompressSync(Buffer.alloc(16 << 20), { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }); const all = Array(40).fill(b); "
+        for kind in ("zstd", "brotli"):
+            code = bomb % kind if kind == "brotli" else bomb.replace("BROTLI_PARAM_QUALITY", "ZSTD_c_compressionLevel") % kind
+            one = {"zstd": "zlib.zstdDecompressSync(Buffer.concat(all))", "brotli": "all.map((one) => zlib.brotliDecompressSync(one))"}[kind]
+            self.assert_output(code + f"try {{ {one} }} catch (e) {{ console.log(e.name) }}", "RangeError\n", limits=self.LIMITS)
+        code = "const zlib = require('zlib'); const all = Array(40).fill(zlib.gzipSync(Buffer.alloc(16 << 20))); "
+        self.assert_output(code + "try { zlib.gunzipSync(Buffer.concat(all)) } catch (e) { console.log(e.name) }", "RangeError\n", limits=self.LIMITS)
+        self.assert_output(code + "zlib.gunzip(Buffer.concat(all), { maxOutputLength: 1e6 }, (e) => console.log(e.code))", "ERR_BUFFER_TOO_LARGE\n", limits=self.LIMITS)
+        result = self.run_guest(code + "zlib.gunzip(Buffer.concat(all), () => {})", limits=self.LIMITS)
+        self.assertEqual(result.code, 1, result)
+        self.assertIn(b"RangeError", result.stderr)
+
+    JOBS = """
+      const zlib = require('zlib'); const input = Buffer.alloc(4 << 20); for (let i = 0; i < input.length; i++) input[i] = i * i >> 5;
+      const C = zlib.constants; let n = 0; const more = () => { n++; zlib.brotliCompress(input, { chunkSize: 1 << 20 }, more) };
+      for (let i = 0; i < 8; i++) more();
+      require('fs').writeSync(1, 'up');"""
+
+    def test_killed_while_its_jobs_run(self):
+        vm = self.vm()
+        for after in ("", "for (;;);", "process.exit(3)", "setTimeout(() => process.exit(3), 10)"):
+            with self.subTest(after):
+                guest = self.engine.spawn(vm, ["node", "-e", self.JOBS + after])
+                guest.read_until(b"up")
+                if "exit" not in after:
+                    guest.kill()
+                    self.assert_killed(guest.wait(), "killed")
+                else:
+                    self.assertEqual(guest.wait().code, 3)
+
+    def test_many_jobs_do_not_keep_others_waiting(self):
+        vm = self.vm()
+        greedy = [self.engine.spawn(vm, ["node", "-e", self.JOBS]) for _ in range(2)]
+        for guest in greedy:
+            guest.read_until(b"up")
+        self.assert_output("require('zlib').gzip('x', () => console.log('done'))", "done\n")
+        for guest in greedy:
+            guest.kill()
+            self.assert_killed(guest.wait(), "killed")
+        processors = os.cpu_count()
+        self.assertLessEqual(self.engine.stats()["workers"], processors)
+
+    def test_ten_thousand_jobs(self):
+        code = """
+          const zlib = require('zlib'); let n = 0;
+          for (let i = 0; i < 10000; i++) { const s = zlib.createInflateRaw({ chunkSize: 64 }); s.on('data', () => {}).on('end', () => { if (++n === 10000) console.log('all') }); s.end(Buffer.from([3, 0])); }"""
+        self.assert_output(code, "all\n")
+
+    def test_the_time_of_jobs_is_the_guests(self):
+        self.assert_killed(self.run_guest(self.JOBS.replace("1 << 20 }", "1 << 14 }"), limits={"cpuMs": 300}), "cpuTime")
+
+    def test_what_the_library_would_never_do(self):
+        code = """
+          process.on('uncaughtException', () => {});  // assertions of the library
+          const zlib = require('zlib'); const out = [];
+          const t = (f) => { try { f(); out.push('-') } catch (e) { out.push(e.code ?? e.name) } };
+          const b = Buffer.alloc(100); const handle = () => { const s = zlib.createDeflate(); s.on('error', () => {}); return s._handle };
+          for (const v of [undefined, null, -1, 1e9, NaN, 2 ** 53, 'x', {}, [], Symbol.iterator, b, 1n]) {
+            for (let at = 0; at < 7; at++) for (const sync of ['write', 'writeSync']) { const args = [0, b, 0, 10, Buffer.alloc(100), 0, 10]; args[at] = v; t(() => handle()[sync](...args)) }
+            for (const kind of ['Zlib', 'BrotliEncoder', 'BrotliDecoder', 'ZstdCompress', 'ZstdDecompress']) {
+              const make = { Zlib: 'createGzip', BrotliEncoder: 'createBrotliCompress', BrotliDecoder: 'createBrotliDecompress', ZstdCompress: 'createZstdCompress', ZstdDecompress: 'createZstdDecompress' }[kind];
+              const Class = zlib[make]()._handle.constructor;
+              t(() => new Class(v)); t(() => { const h = new Class(1); h.init(v, v, v, v, v, v, v, v) }); t(() => { const h = new Class(2); h.write(0, b, 0, 1, b, 0, 1) });
+              t(() => { const h = new Class(3); h.close(); h.close(); h.reset(); }); t(() => zlib[make]()._handle.params(v, v)); t(() => Class.prototype.write.call(v, 0, b, 0, 1, b, 0, 1));
+            }
+          }
+          const moved = zlib.createGzip(); moved.on('data', () => {}); const big = new Uint8Array(1 << 20); moved.on('error', () => {}); moved.write(big); t(() => structuredClone(big.buffer, { transfer: [big.buffer] })); t(() => moved._outBuffer.buffer.transfer());
+          const shrinking = new ArrayBuffer(1 << 20, { maxByteLength: 1 << 20 }); zlib.gzip(new Uint8Array(shrinking), (e, r) => { console.log(e, r.length > 100) }); shrinking.resize(0);
+          const busy = zlib.createDeflate(); busy.on('error', () => {}).on('data', () => {}); busy.write(Buffer.alloc(1 << 20)); for (let i = 0; i < 10; i++) { t(() => busy._handle.params(i % 10, 0)); t(() => busy._handle.reset()); t(() => busy._handle.write(0, b, 0, 1, b, 0, 1)) } busy._handle.close();
+          const raw = zlib.createDeflate()._handle; { const small = Buffer.alloc(70000); raw.writeSync(0, Buffer.alloc(70000, 'ab'), 0, 70000, small, 0, 10) } t(() => raw.params(0, 0)); t(() => raw.params(9, 1));
+          console.log(out.length > 200)"""
+        result = self.run_guest(code)
+        self.assertEqual((result.code, result.reason), (0, None), result)
+        self.assertEqual(sorted(result.stdout.decode().split("\n")), ["", "null true", "true"], result)
+
+
 class ProcessesOfGuests(EngineTest):
     def test_a_fork_bomb(self):
         bomb = """

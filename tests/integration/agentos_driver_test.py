@@ -56,7 +56,7 @@ class AgentosDriver(harness.TareTest):
         answers, _, _ = self.drive("exits", {"op": "hello", "protocol": "tare.driver.v1"}, {"op": "bye"})
         hello = answers[0]
         self.assertEqual([hello["name"], hello["version"], hello["asynchronousSpawn"]], ["agentos", PINNED, True])
-        self.assertLessEqual({"node_exit_1", "fanout_<n>", "cold_start", "memory_4"}, set(hello["rows"]))
+        self.assertLessEqual({"node_exit_1", "fanout_<n>", "cold_start", "memory_<n>", "growth_<n>"}, set(hello["rows"]))
         self.assertFalse(set(hello["unavailable"]) & set(hello["rows"]))
         self.assertFalse(hello["stages"])
 
@@ -103,6 +103,18 @@ class AgentosDriver(harness.TareTest):
         self.assertEqual(sample["counters"], {"guests": 4, "exits": 4})
         self.assertEqual(list(sample["bytes"]), ["idle", "vm", "live_guests", "after_kill", "after_dispose"])
         self.assertTrue(all(size is None or size > 0 for size in sample["bytes"].values()), sample["bytes"])
+
+    def test_a_guest_that_is_refused_in_a_memory_row_is_no_failure_of_the_sidecar(self):
+        sample = self.sample("refuses_to_stay", "memory_4", timeout=30000, guests=4)[0]
+        self.assertEqual((sample["outcome"], sample["counters"]), ("refused", {}))
+        self.assertIn("ENFILE", sample["error"])
+
+    def test_growth_is_weighed_before_and_after_guests_that_are_counted(self):
+        sample = self.sample("exits", "growth_10", timeout=30000, processes=10, warmup=3)[0]
+        self.assertEqual((sample["outcome"], sample["counters"]), ("ok", {"exits": 10, "nonZero": 0}))
+        self.assertEqual(list(sample["bytes"]), ["before", "after"])
+        # An exit that got lost is not counted.
+        self.assertEqual(self.sample("vanishes", "growth_1", timeout=30000, processes=1, warmup=1)[0]["counters"]["exits"], 0)
 
     def test_the_end_of_stdin_ends_a_sample_that_is_under_way(self):
         for row in ["node_exit_1", "cold_start"]:

@@ -16,12 +16,13 @@ NO_MOUNTS = "this version mounts no folders of the host"
 UNAVAILABLE = {"exec_true": NO_PROGRAMS, "spawn_exit": NO_PROGRAMS, "host_cwd_no_write": NO_MOUNTS,
                "host_cwd_write_1file": NO_MOUNTS}
 MEASURED = {"node_exit_1", "fanout_1", "fanout_8", "fanout_32", "nested_8", "capture_2b", "capture_256k", "stdin_roundtrip_4k",
-            "exit_code_7", "signal_kill", "root_cwd_no_write", "reap_storm_32", "cold_start", "memory_4"}
+            "exit_code_7", "signal_kill", "root_cwd_no_write", "reap_storm_32", "cold_start", "memory_1", "memory_4", "growth_10"}
 
 
 class Guest(harness.TareTest):
     def test_every_row_is_measured_and_judged(self):
-        result = self.tare("spawn", "--targets", "guest,guest_cold", "--iterations", "3", "--warmup", "1", timeout=240)
+        result = self.tare("spawn", "--targets", "guest,guest_cold", "--rows", ",".join(sorted(MEASURED)), "--iterations", "3",
+                           "--warmup", "1", timeout=240)
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document()
         self.assertEqual(list(validate.problems(validate.load(harness.ROOT / "docs" / "run.schema.json"), document)), [])
@@ -34,8 +35,8 @@ class Guest(harness.TareTest):
                 row = rows[name]
                 self.assertEqual(row["outcomes"], {"ok": 3}, name)
                 self.assertGreater(row["metrics"]["total"]["summary"]["p50"], 0, name)
-                # The warm-up is judged as well.
-                self.assertEqual({i["checked"] for i in row["invariants"]}, {4}, name)
+                # The warm-up is judged as well; growth has its own inside each sample.
+                self.assertEqual({i["checked"] for i in row["invariants"]}, {3 if name.startswith("growth") else 4}, name)
             self.see_details(rows)
         self.assertEqual(self.drivers(document)["guest_cold"][-2:], ["--pool", "0"])
         self.assertEqual(self.drivers(document)["guest"][-1], "driver")
@@ -62,9 +63,14 @@ class Guest(harness.TareTest):
         self.assertEqual(rows["fanout_32"]["counters"]["exits"], 3 * 32)
         self.assertEqual({i["id"] for i in rows["nested_8"]["invariants"]}, {"completed", "exit_code", "marker_once", "callbacks"})
         self.assertLessEqual({"no_zombies", "fds_back", "threads_back"}, {i["id"] for i in rows["reap_storm_32"]["invariants"]})
-        memory = rows["memory_4"]["metrics"]
-        for i in range(3):
-            self.assertGreater(memory["live_guests"]["samples"][i], memory["vm"]["samples"][i])
+        for n in [1, 4]:
+            memory = {name: metric["samples"] for name, metric in rows[f"memory_{n}"]["metrics"].items()}
+            for i in range(3):
+                self.assertGreater(memory["live_guests"][i], memory["vm"][i])
+                self.assertEqual(memory["per_guest"][i], (memory["live_guests"][i] - memory["vm"][i]) / n)
+        growth = {name: metric["samples"] for name, metric in rows["growth_10"]["metrics"].items()}
+        self.assertEqual(growth["growth"], [after - before for before, after in zip(growth["before"], growth["after"])])
+        self.assertEqual(rows["growth_10"]["counters"], {"exits": 30, "nonZero": 0})
 
     def drivers(self, document):
         return {target["id"]: target["driver"] for target in document["targets"]}

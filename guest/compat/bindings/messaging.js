@@ -65,6 +65,11 @@ function pack(value, list, sender) {
         numbers.set(object, carried.push({ same: object }) - 1);
         return carried.length - 1;
       }
+      const copy = tools.keyCopier?.(object);
+      if (copy !== undefined) {
+        numbers.set(object, carried.push({ copy }) - 1);
+        return carried.length - 1;
+      }
       const how = moves ? transfer : clone;
       if (!moves && (object[mode] & kCloneable) === 0) {
         if ((object[mode] & kTransferable) !== 0) {
@@ -95,6 +100,7 @@ function unpack({ bytes, moved, shared, carried }) {
   const made = carried.map((one) => {
     if (one.port !== undefined) return MessagePort.attach(one.port);
     if (one.same !== undefined) return one.same;
+    if (one.copy !== undefined) return one.copy();
     const object = createObject(one.deserializeInfo);
     object[deserialize](unpack(one.message).value);
     return object;

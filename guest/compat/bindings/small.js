@@ -5,6 +5,12 @@
 const { callbacks, facts, host, kit, lazily, member, plain, read } = tools;
 const nothing = () => {};
 
+/** With members that nobody can change: Node's C++ defines its constants like that. */
+function fixed(constants) {
+  for (const name of Object.keys(constants)) Object.defineProperty(constants, name, { __proto__: null, writable: false, configurable: false });
+  return constants;
+}
+
 /** A maker that starts from the table and changes some members. */
 const over = (name, change) => () => {
   const binding = plain(name);
@@ -22,7 +28,7 @@ return {
   }),
   // Of two of its tables each has the size of all the others, and few processes load what reads them.
   constants: over('constants', (b) => {
-    for (const name of ['crypto', 'zlib']) lazily(b, name, () => member(read('table/constants')[name], `constants.${name}`));
+    for (const name of ['crypto', 'zlib']) lazily(b, name, () => fixed(member(read('table/constants')[name], `constants.${name}`)));
   }),
   config: over('config', (b) => {
     b.hasInspector = false;
@@ -153,15 +159,8 @@ return {
   mksnapshot: over('mksnapshot', (b) => {
     for (const name of ['setSerializeCallback', 'setDeserializeCallback', 'setDeserializeMainFunction']) b[name] = nothing;
   }),
-  // As in a Node without OpenSSL: those who only may need crypto know how to do without.
-  crypto: over('crypto', (b) => {
-    Object.defineProperty(b, 'getFipsCrypto', {
-      get() {
-        const { ERR_NO_CRYPTO } = tools.library.require('internal/errors').codes;
-        throw new ERR_NO_CRYPTO();
-      },
-    });
-  }),
+  // Loads; making a session says that it is missing.
+  http2: over('http2', (b) => { b.setCallbackFunctions = nothing; }),
   permission: over('permission', (b) => { b.has = () => true; }),
   wasm_web_api: over('wasm_web_api', (b) => { b.setImplementation = nothing; }),
   report: over('report', (b) => {

@@ -15,6 +15,7 @@ extern const Binding loop_binding;
 extern const Binding messaging_binding;
 extern const Binding module_wrap_binding;
 extern const Binding modules_binding;
+extern const Binding ossl_binding;
 extern const Binding performance_binding;
 extern const Binding serdes_binding;
 extern const Binding string_decoder_binding;
@@ -26,6 +27,7 @@ extern const Binding uncaught_binding;
 extern const Binding url_binding;
 extern const Binding util_binding;
 extern const Binding v8_binding;
+extern const Binding zlib_binding;
 
 std::span<const Binding* const> all_bindings() {
   static constexpr std::array bindings{
@@ -40,6 +42,7 @@ std::span<const Binding* const> all_bindings() {
       &messaging_binding,
       &module_wrap_binding,
       &modules_binding,
+      &ossl_binding,
       &performance_binding,
       &serdes_binding,
       &string_decoder_binding,
@@ -51,6 +54,7 @@ std::span<const Binding* const> all_bindings() {
       &url_binding,
       &util_binding,
       &v8_binding,
+      &zlib_binding,
   };
   return bindings;
 }

@@ -14,7 +14,7 @@ using v8::Local;
 
 constexpr std::int64_t second = 1'000'000'000;
 
-kernel::FileSystem& files(Guest& guest) {
+kernel::FileSystem& stat_files(Guest& guest) {
   return guest.process().vm()->files();
 }
 
@@ -62,11 +62,11 @@ std::int64_t fill_stat(const kernel::Result<Stat>& stat, Local<v8::Value> into) 
 
 // stat, lstat (path, array), fstat(fd, array): the array gets 18 numbers.
 std::int64_t stat_path(Guest& guest, const Arguments& args) {
-  return fill_stat(files(guest).stat(guest.process().origin(), bytes(args, 0)), args[1]);
+  return fill_stat(stat_files(guest).stat(guest.process().origin(), bytes(args, 0)), args[1]);
 }
 
 std::int64_t lstat_path(Guest& guest, const Arguments& args) {
-  return fill_stat(files(guest).lstat(guest.process().origin(), bytes(args, 0)), args[1]);
+  return fill_stat(stat_files(guest).lstat(guest.process().origin(), bytes(args, 0)), args[1]);
 }
 
 std::int64_t fstat_fd(Guest& guest, const Arguments& args) {
@@ -76,7 +76,7 @@ std::int64_t fstat_fd(Guest& guest, const Arguments& args) {
 
 /// statfs(path, array of 8)
 std::int64_t statfs_path(Guest& guest, const Arguments& args) {
-  const auto stat = files(guest).statfs(guest.process().origin(), bytes(args, 0));
+  const auto stat = stat_files(guest).statfs(guest.process().origin(), bytes(args, 0));
   if (!stat.ok()) return -stat.error();
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   const std::array<std::int64_t, 8> values{number(stat->type),   number(stat->bsize), number(stat->bsize),
@@ -86,8 +86,8 @@ std::int64_t statfs_path(Guest& guest, const Arguments& args) {
 }
 
 std::int64_t change_mode(Guest& guest, const Arguments& args) {
-  return code(files(guest).chmod(guest.process().origin(), bytes(args, 0),
-                                 static_cast<std::uint32_t>(integer(args, 1))));
+  return code(stat_files(guest).chmod(guest.process().origin(), bytes(args, 0),
+                                      static_cast<std::uint32_t>(integer(args, 1))));
 }
 
 std::int64_t change_mode_fd(Guest& guest, const Arguments& args) {
@@ -105,11 +105,11 @@ kernel::Owner owner(const Arguments& args) {
 }
 
 std::int64_t change_owner(Guest& guest, const Arguments& args) {
-  return code(files(guest).chown(guest.process().origin(), bytes(args, 0), owner(args)));
+  return code(stat_files(guest).chown(guest.process().origin(), bytes(args, 0), owner(args)));
 }
 
 std::int64_t change_link_owner(Guest& guest, const Arguments& args) {
-  return code(files(guest).lchown(guest.process().origin(), bytes(args, 0), owner(args)));
+  return code(stat_files(guest).lchown(guest.process().origin(), bytes(args, 0), owner(args)));
 }
 
 std::int64_t change_owner_fd(Guest& guest, const Arguments& args) {
@@ -135,11 +135,11 @@ kernel::Times times(const Arguments& args) {
 }
 
 std::int64_t change_times(Guest& guest, const Arguments& args) {
-  return code(files(guest).utimes(guest.process().origin(), bytes(args, 0), times(args)));
+  return code(stat_files(guest).utimes(guest.process().origin(), bytes(args, 0), times(args)));
 }
 
 std::int64_t change_link_times(Guest& guest, const Arguments& args) {
-  return code(files(guest).lutimes(guest.process().origin(), bytes(args, 0), times(args)));
+  return code(stat_files(guest).lutimes(guest.process().origin(), bytes(args, 0), times(args)));
 }
 
 std::int64_t change_times_fd(Guest& guest, const Arguments& args) {

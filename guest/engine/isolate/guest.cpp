@@ -44,7 +44,9 @@ Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Proces
     : isolate_(isolate),
       realm_(realm),
       process_(std::move(process)),
-      loop_(realm, process_->wait(), isolate.tasks()) {
+      objects_(realm.isolate()),
+      loop_(realm, process_->wait(), isolate.tasks()),
+      jobs_(loop_, process_) {
   realm_.isolate()->SetData(guest_slot, this);
   process_->on_kill([isolate = realm_.isolate(), killed = std::move(killed)](int) {
     isolate->TerminateExecution();

@@ -11,7 +11,9 @@
 
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/loop.hpp"
+#include "engine/isolate/native_objects.hpp"
 #include "engine/isolate/realm.hpp"
+#include "engine/isolate/workers.hpp"
 #include "engine/kernel/process.hpp"
 
 namespace tare::engine {
@@ -37,8 +39,10 @@ class Guest {
   kernel::Process& process() { return *process_; }
   const std::shared_ptr<kernel::Process>& shared_process() { return process_; }
   Loop& loop() { return loop_; }
+  NativeObjects& objects() { return objects_; }
+  BackgroundJobs& jobs() { return jobs_; }
   Realm& realm() { return realm_; }
-  IsolateOwner& isolate() { return isolate_; }
+  IsolateOwner& isolate() const { return isolate_; }
 
  private:
   void attach();
@@ -47,7 +51,9 @@ class Guest {
   IsolateOwner& isolate_;
   Realm& realm_;
   const std::shared_ptr<kernel::Process> process_;
+  NativeObjects objects_;
   Loop loop_;
+  BackgroundJobs jobs_;
   std::optional<int> exit_code_;
 };
 

@@ -1,6 +1,8 @@
 #include "engine/isolate/isolate.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/native.hpp"
@@ -29,14 +31,47 @@ void* Buffers::AllocateUninitialized(std::size_t length) {
 }
 
 void Buffers::Free(void* data, std::size_t length) {
-  used_.fetch_sub(length, std::memory_order_relaxed);
+  give_back(length);
   std::free(data);
 }
 
+void* Buffers::allocate_other(std::size_t length) {
+  const auto size = static_cast<std::int64_t>(length);
+  const std::int64_t before = others_.fetch_add(size);
+  if (size >= 0 && static_cast<std::uint64_t>(before) + length <= most_others()) {
+    void* data = std::malloc(length);
+    if (data != nullptr) return data;
+  }
+  others_ -= size;
+  return nullptr;
+}
+
+void Buffers::free_other(void* data, std::size_t length) {
+  others_ -= static_cast<std::int64_t>(length);
+  std::free(data);
+}
+
+void Buffers::make_room(v8::Isolate* isolate) {
+  const auto most = static_cast<std::int64_t>(most_others());
+  const std::int64_t now = others_.load();
+  if (now < most / 2 || now - collected_ < most / 8) {
+    collected_ = std::min(collected_, now);
+    return;
+  }
+  isolate->LowMemoryNotification();
+  collected_ = others_.load();
+}
+
+void Buffers::tell_others(v8::Isolate* isolate) {
+  const std::int64_t now = others_.load();
+  const std::int64_t before = std::exchange(told_, now);
+  if (now != before) isolate->AdjustAmountOfExternalAllocatedMemory(now - before);
+}
+
 IsolateOwner::IsolateOwner(Origin origin, Limits limits)
-    : buffers_(std::make_unique<Buffers>(limits.array_buffer_bytes)) {
+    : buffers_(std::make_shared<Buffers>(limits.array_buffer_bytes)) {
   v8::Isolate::CreateParams params;
-  params.array_buffer_allocator = buffers_.get();
+  params.array_buffer_allocator_shared = buffers_;  // a worker may hold a backing store for longer
   params.external_references = engine().references.data();
   if (origin == Origin::snapshot) params.snapshot_blob = &engine().snapshot;
   params.constraints.ConfigureDefaultsFromHeapSize(0, limits.heap_bytes);

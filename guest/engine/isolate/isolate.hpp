@@ -40,10 +40,32 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void set_most(std::uint64_t most) { most_ = most; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
- private:
+  /// Memory that is no ArrayBuffer's, such as that of zlib's streams, most of which is never touched: up to
+  /// twice that budget, and beside it, as it must not fail because of ArrayBuffers that are garbage. Any
+  /// thread; null beyond that.
+  void* allocate_other(std::size_t length);
+  void free_other(void* data, std::size_t length);
+
+  // On the guest's thread.
+  /// Lets V8 know how much of that there is, so that it collects what holds it.
+  void tell_others(v8::Isolate* isolate);
+  /// Before more of it is needed: a collection, if much has been taken since the last one and little is left.
+  void make_room(v8::Isolate* isolate);
+  /// What V8 was told.
+  std::uint64_t told() const { return static_cast<std::uint64_t>(told_); }
+
+  /// For memory that natives hold for the guest elsewhere: counts it, false when it is beyond the budget. Any
+  /// thread.
   bool take(std::size_t length);
+  void give_back(std::size_t length) { used_.fetch_sub(length, std::memory_order_relaxed); }
+
+ private:
+  std::uint64_t most_others() const { return most_.load(std::memory_order_relaxed) * 2; }
 
   std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::int64_t> others_{0};
+  std::int64_t told_ = 0;       ///< of those, to V8
+  std::int64_t collected_ = 0;  ///< what there was after the last collection
   std::atomic<std::uint64_t> most_;
 };
 
@@ -64,9 +86,11 @@ class IsolateOwner {
   v8::Isolate* get() const { return isolate_; }
   ForegroundTasks& tasks() { return delegate_.tasks(); }
   Buffers& buffers() { return *buffers_; }
+  /// For memory that may outlive the isolate.
+  const std::shared_ptr<Buffers>& shared_buffers() { return buffers_; }
 
  private:
-  std::unique_ptr<Buffers> buffers_;
+  std::shared_ptr<Buffers> buffers_;
   Delegate delegate_;
   v8::Isolate* isolate_ = nullptr;
 };

@@ -46,12 +46,15 @@ std::size_t near_heap_limit(void* data, std::size_t current, std::size_t) {
 }
 
 /// Buffers that can grow are not in the budget of the allocator; V8 counts them, and collects as they grow.
+/// So it does with what has a budget of its own.
 void check_external(v8::Isolate* isolate, v8::GCType, v8::GCCallbackFlags, void* data) {
   constexpr std::size_t others = std::size_t{16} << 20;  // strings that lie outside, and the like
   auto* process = static_cast<kernel::Process*>(data);
   v8::HeapStatistics statistics;
   isolate->GetHeapStatistics(&statistics);
-  if (statistics.external_memory() > process->vm()->limits().array_buffer_bytes + others)
+  const Guest* guest = guest_of(isolate);
+  const std::uint64_t counted = guest == nullptr ? 0 : guest->isolate().buffers().told();
+  if (statistics.external_memory() > process->vm()->limits().array_buffer_bytes + counted + others)
     static_cast<void>(process->signal(SIGKILL, std::string(guest::reason::array_buffer)));
 }
 
@@ -71,7 +74,7 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     Guest guest(isolate, realm, process, [&guard] { guard.killed(); });
     if (!process->kill_requested()) exit = guest.run();
   }
-  process->set_cpu_time(thread_cpu_time() - start);
+  process->set_cpu_time(thread_cpu_time() - start + process->background_time());
   process->post_exit(std::move(exit));
   // Nobody waits for this any more. What was killed has had its share.
   if (!process->kill_requested()) {

@@ -119,7 +119,7 @@ std::optional<std::string_view> Watchdog::look_at(Entry& entry, Instant now) {
     entry.look_again = *entry.wall_end;
   }
   if (entry.cpu_limit == Nanoseconds::zero()) return std::nullopt;
-  const Nanoseconds left = entry.cpu_limit - cpu_time(entry.cpu_clock);
+  const Nanoseconds left = entry.cpu_limit - cpu_time(entry.cpu_clock) - entry.process->background_time();
   if (left <= Nanoseconds::zero()) return guest::reason::cpu_time;
   // Not at once again for a remainder that the clock can't tell from nothing.
   constexpr Nanoseconds least = std::chrono::milliseconds(1);
@@ -146,7 +146,8 @@ std::optional<Watchdog::Sentence> Watchdog::greediest() {
   const Entry* most = nullptr;
   std::uint64_t increase = 0;
   for (Entry& entry : entries_) {
-    const std::uint64_t before = std::exchange(entry.page_faults, page_faults(entry.thread));
+    const std::uint64_t before =
+        std::exchange(entry.page_faults, page_faults(entry.thread) + entry.process->background_faults());
     if (entry.process->kill_requested() || entry.page_faults <= before + increase) continue;
     increase = entry.page_faults - before;
     most = &entry;

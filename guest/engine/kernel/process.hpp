@@ -88,6 +88,14 @@ class Process : public std::enable_shared_from_this<Process> {
   State state() const { return state_.load(); }
 
   /// Processor time of its thread, which says so before it ends.
+  /// What other threads have done for it so far, beside its own: time of the processor, and pages that they
+  /// were the first to touch.
+  void add_background(Nanoseconds time, std::uint64_t page_faults) {
+    background_ns_ += time.count();
+    background_faults_ += page_faults;
+  }
+  Nanoseconds background_time() const { return Nanoseconds(background_ns_.load()); }
+  std::uint64_t background_faults() const { return background_faults_.load(); }
   void set_cpu_time(Nanoseconds time) { cpu_time_ns_.store(time.count()); }
   std::optional<Nanoseconds> cpu_time() const {
     const std::int64_t ns = cpu_time_ns_.load();
@@ -152,6 +160,8 @@ class Process : public std::enable_shared_from_this<Process> {
   std::atomic<int> kill_signal_{0};
   std::atomic<bool> exit_posted_{false};
   std::atomic<std::int64_t> cpu_time_ns_{-1};
+  std::atomic<std::int64_t> background_ns_{0};
+  std::atomic<std::uint64_t> background_faults_{0};
 
   mutable std::mutex mutex_;  ///< the members below
   std::string kill_reason_;

@@ -215,7 +215,7 @@ void compile_vm_function(const Arguments& args) {
       isolate, names, {function, origin.ResourceName(), origin.SourceMapUrl(), rejected, produced, buffer}));
 }
 
-void nothing(const Arguments&) {}
+void do_nothing(const Arguments&) {}
 
 void no(const Arguments& args) {
   args.GetReturnValue().Set(false);
@@ -227,7 +227,7 @@ const Native contextify_natives[] = {
     {"containsModuleSyntax", contains_module_syntax},
     {"compileFunction", compile_vm_function},
     {"makeContext", make_context},
-    {"startSigintWatchdog", nothing},
+    {"startSigintWatchdog", do_nothing},
     {"stopSigintWatchdog", no},
     {"watchdogHasPendingSigint", no},
 };
@@ -237,17 +237,18 @@ void extend_contextify(v8::Isolate* isolate, Local<v8::Context> context, Local<v
   add_contextify_script(isolate, context, binding);
 }
 
-std::vector<std::intptr_t> make_references() {
+std::vector<std::intptr_t> make_contextify_references() {
   const auto script = contextify_script_references();
   std::vector<std::intptr_t> all(script.begin(), script.end());
   all.insert(all.end(), vm_context_references().begin(), vm_context_references().end());
   return all;
 }
 
-const std::vector<std::intptr_t> references = make_references();
+const std::vector<std::intptr_t> contextify_references = make_contextify_references();
 
 }  // namespace
 
-extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify, references};
+extern const Binding contextify_binding{"contextify", contextify_natives, extend_contextify,
+                                        contextify_references};
 
 }  // namespace tare::engine

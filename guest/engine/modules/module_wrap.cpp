@@ -261,17 +261,18 @@ void extend_module_wrap(v8::Isolate* isolate, Local<v8::Context> context, Local<
   set_module_state(context, ModuleSlot::module_wrap, wrap);
 }
 
-std::vector<std::intptr_t> make_references() {
+std::vector<std::intptr_t> make_module_wrap_references() {
   std::vector<std::intptr_t> all{reinterpret_cast<std::intptr_t>(construct),
                                  reinterpret_cast<std::intptr_t>(has_async_graph)};
   for (const Native& method : methods) all.push_back(reinterpret_cast<std::intptr_t>(method.call));
   return all;
 }
 
-const std::vector<std::intptr_t> references = make_references();
+const std::vector<std::intptr_t> module_wrap_references = make_module_wrap_references();
 
 }  // namespace
 
-extern const Binding module_wrap_binding{"module_wrap", module_wrap_natives, extend_module_wrap, references};
+extern const Binding module_wrap_binding{"module_wrap", module_wrap_natives, extend_module_wrap,
+                                         module_wrap_references};
 
 }  // namespace tare::engine

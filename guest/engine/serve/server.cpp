@@ -20,6 +20,7 @@
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/pool.hpp"
+#include "engine/isolate/workers.hpp"
 #include "engine/kernel/host_folder.hpp"
 #include "engine/kernel/vm.hpp"
 #include "engine/serve/seccomp.hpp"
@@ -247,6 +248,7 @@ class Server {
                     {"poolMisses", number(pool.misses)},
                     {"poolReady", number(pool.ready)},
                     {"threads", number(pool.threads)},
+                    {"workers", number(worker_threads())},
                     {"vms", number(machines_.size())},
                     {"abandoned", number(abandoned())},
                     {"keptHeapPages", number(kept_heap_pages())},
@@ -327,6 +329,7 @@ class Server {
     constexpr auto patience = std::chrono::seconds(1);
     for (auto& [id, machine] : machines_) machine.vm->dispose();
     pool_->shut_down(std::chrono::steady_clock::now() + patience);
+    shut_down_workers(std::chrono::steady_clock::now() + patience);
     return 0;
   }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "lab/driver/driver.hpp"
+#include "lab/driver/workload.hpp"
 
 /// The conformance test of a driver: `tare driver check -- CMD…`.
 namespace tare::driver {
@@ -26,10 +27,11 @@ BOOST_DESCRIBE_STRUCT(CheckResult, (), (id, status, text))
 struct CheckOptions {
   /// Budget of each operation. Rows get a warm-up sample first.
   Nanoseconds timeout = std::chrono::seconds(30);
-  std::vector<std::int64_t> fanouts = {1, 8};  ///< the n of a driver that offers fanout_<n>
-  std::int64_t agents_size = 8;                ///< the n of one that offers <scenario>_<n>
-  std::uint64_t seed = 1;                      ///< of the nonces
-  DriverOptions driver;                        ///< a roster is made if it has none
+  /// The n of a driver that offers "fanout_<n>", "memory_<n>" or "growth_<n>".
+  Sizes sizes = {.fanouts = {1, 8}, .guests = {1, 4}, .processes = {20}};
+  std::int64_t agents_size = 8;  ///< the n of one that offers <scenario>_<n>
+  std::uint64_t seed = 1;        ///< of the nonces
+  DriverOptions driver;          ///< a roster is made if it has none
 };
 
 /// Starts the driver several times and goes through the rules of docs/driver-protocol.md, from simple to

@@ -51,7 +51,7 @@ RowChecks::RowChecks(const DriverCommand& command, const CheckOptions& options, 
       nonce_(options.seed * 0x9E3779B97F4A7C15) {}
 
 std::vector<Workload> RowChecks::offered() const {
-  std::vector<Workload> all = all_workloads(options_.fanouts);
+  std::vector<Workload> all = all_workloads(options_.sizes);
   for (const AgentScenario& scenario : agent_scenarios()) {
     if (auto row = agents_workload(scenario.name, options_.agents_size)) all.push_back(*std::move(row));
   }

@@ -24,7 +24,7 @@ const std::string drivers = TARE_GOLDEN_DIR "/../drivers/";
 
 CheckOptions fast() {
   CheckOptions options;
-  options.fanouts = {2};
+  options.sizes.fanouts = {2};
   options.driver.hello_timeout = std::chrono::seconds(20);
   options.driver.bye_timeout = std::chrono::seconds(2);
   return options;

@@ -196,6 +196,10 @@ std::vector<Judgement> judge(const Workload& workload, const json::Object& param
       out.push_back(equals("guests_alive", sample, "guests", workload.size));
       out.push_back(equals("all_exits", sample, "exits", workload.size));
       break;
+    case Work::growth:
+      out.push_back(equals("all_exits", sample, "exits", workload.size));
+      out.push_back(equals("no_failures", sample, "nonZero", 0));
+      break;
     case Work::root_folder:
     case Work::host_folder:
     case Work::host_write:

@@ -17,12 +17,10 @@ struct Row {
   std::int64_t size;
 };
 
-/// In the order of a report. The fan-outs come where their placeholder is.
-constexpr std::string_view fanout_name = "fanout_<n>";
-constexpr std::string_view fanout_prefix = "fanout_";
-constexpr std::int64_t largest_fanout = 1000;
-constexpr std::array<Row, 17> rows{{{"node_exit_1", Work::exit, 1},
-                                    {fanout_name, Work::fanout, 0},
+/// In the order of a report. Rows of many sizes come where their placeholder is; its size is the largest.
+constexpr std::string_view any_size = "<n>";
+constexpr std::array<Row, 18> rows{{{"node_exit_1", Work::exit, 1},
+                                    {"fanout_<n>", Work::fanout, 1000},
                                     {"nested_8", Work::nested, 8},
                                     {"capture_2b", Work::capture, 2},
                                     {"capture_256k", Work::capture, 256 << 10},
@@ -34,7 +32,8 @@ constexpr std::array<Row, 17> rows{{{"node_exit_1", Work::exit, 1},
                                     {"host_cwd_write_1file", Work::host_write, 1},
                                     {"reap_storm_32", Work::storm, 32},
                                     {"cold_start", Work::cold_start, 1},
-                                    {"memory_4", Work::memory, 4},
+                                    {"memory_<n>", Work::memory, 1000},
+                                    {"growth_<n>", Work::growth, 100'000},
                                     {"exec_true", Work::exit, 1},
                                     {"spawn_exit", Work::exit, 1},
                                     {"command_exit", Work::exit, 1}}};
@@ -48,6 +47,7 @@ std::vector<std::string> metrics_of(Work work) {
 
 std::vector<std::string> sizes_of(Work work) {
   if (work == Work::memory) return {"idle", "vm", "live_guests", "after_kill", "after_dispose"};
+  if (work == Work::growth) return {"before", "after"};
   return {};
 }
 
@@ -55,8 +55,25 @@ Workload workload(std::string row, Work work, std::int64_t size) {
   return {std::move(row), work, size, metrics_of(work), sizes_of(work), std::string(spawn_bench)};
 }
 
-Workload fanout(std::int64_t n) {
-  return workload(fmt::format("{}{}", fanout_prefix, n), Work::fanout, n);
+/// "fanout_" of "fanout_<n>"; nothing of a row that has one size.
+std::optional<std::string_view> sized_prefix(const Row& row) {
+  if (!row.name.ends_with(any_size)) return std::nullopt;
+  return row.name.substr(0, row.name.size() - any_size.size());
+}
+
+Workload sized(const Row& row, std::int64_t n) {
+  return workload(fmt::format("{}{}", *sized_prefix(row), n), row.work, n);
+}
+
+const std::vector<std::int64_t>& sizes_for(Work work, const Sizes& sizes) {
+  if (work == Work::fanout) return sizes.fanouts;
+  return work == Work::memory ? sizes.guests : sizes.processes;
+}
+
+/// The growth of a runtime is looked at once what it makes for its first processes is there.
+std::int64_t warm_up_of(std::int64_t processes) {
+  constexpr std::int64_t enough = 200;
+  return std::min(processes, enough);
 }
 
 /// A number as a row's name has it: there is one way to write it.
@@ -97,15 +114,14 @@ std::optional<Workload> find_workload(std::string_view name) {
     const auto n = number_of(name.substr(scenario->name.size() + 1));
     return n ? agents_workload(scenario->name, *n) : std::nullopt;
   }
-  if (name.starts_with(fanout_prefix)) {
-    const auto n = number_of(name.substr(fanout_prefix.size()));
-    if (!n || *n < 1 || *n > largest_fanout) return std::nullopt;
-    return fanout(*n);
+  for (const Row& row : rows) {
+    const auto prefix = sized_prefix(row);
+    if (!prefix && row.name == name) return workload(std::string(name), row.work, row.size);
+    if (!prefix || !name.starts_with(*prefix)) continue;
+    const auto n = number_of(name.substr(prefix->size()));
+    if (n && *n >= 1 && *n <= row.size) return sized(row, *n);
   }
-  const auto row =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& known) { return known.name == name; });
-  if (row == rows.end()) return std::nullopt;
-  return workload(std::string(name), row->work, row->size);
+  return std::nullopt;
 }
 
 std::optional<Workload> find_workload(std::string_view name, std::string_view bench) {
@@ -114,11 +130,11 @@ std::optional<Workload> find_workload(std::string_view name, std::string_view be
   return found;
 }
 
-std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts) {
+std::vector<Workload> all_workloads(const Sizes& sizes) {
   std::vector<Workload> all;
   for (const Row& row : rows) {
-    if (row.work == Work::fanout) {
-      for (const std::int64_t n : fanouts) all.push_back(fanout(n));
+    if (sized_prefix(row)) {
+      for (const std::int64_t n : sizes_for(row.work, sizes)) all.push_back(sized(row, n));
     } else {
       all.push_back(workload(std::string(row.name), row.work, row.size));
     }
@@ -140,6 +156,8 @@ json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs
       return {{"fanout", workload.size}};
     case Work::memory:
       return {{"guests", workload.size}};
+    case Work::growth:
+      return {{"processes", workload.size}, {"warmup", warm_up_of(workload.size)}};
     case Work::capture:
       return {{"nonce", tag(nonce)}, {"bytes", workload.size}};
     case Work::round_trip:

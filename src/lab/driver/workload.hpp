@@ -32,6 +32,7 @@ enum class Work {
   storm,        ///< n at once, and what they leave in the driver
   cold_start,   ///< a runtime that is started, used twice and thrown away
   memory,       ///< the memory of a runtime with n guests, and after them
+  growth,       ///< the memory of a runtime before and after n processes, one after another
   // Of the agents bench: what is asked of a registry of agent runs.
   spawn_pipeline_memory,   ///< n concurrent spawns, kept in memory
   spawn_pipeline_durable,  ///< n concurrent spawns, each on disk before it is acknowledged
@@ -55,7 +56,14 @@ struct Workload {
   std::string bench = std::string(spawn_bench);
 
   /// Whether each operation starts a whole runtime, which takes seconds.
-  bool is_cold() const { return work == Work::cold_start || work == Work::memory; }
+  bool is_cold() const { return work == Work::cold_start || work == Work::memory || work == Work::growth; }
+};
+
+/// What stands for the n of the rows that have one, a row for each.
+struct Sizes {
+  std::vector<std::int64_t> fanouts;             ///< processes at once
+  std::vector<std::int64_t> guests;              ///< processes alive while memory is read
+  std::vector<std::int64_t> processes = {1000};  ///< one after another, over which memory may grow
 };
 
 /// Names of a bench's rows, in the order of a report; a fan-out of n is "fanout_<n>", and so are all that
@@ -63,14 +71,15 @@ struct Workload {
 std::vector<std::string> row_names(std::string_view bench = spawn_bench);
 
 /// The workload of a row of any bench, or nothing when there is no such row. A fan-out has 1 to 1000
-/// processes; agents.hpp has the limits of the agents rows.
+/// processes, as many can be alive in a memory row, and growth is measured over 1 to 100,000; agents.hpp has
+/// the limits of the agents rows.
 std::optional<Workload> find_workload(std::string_view row);
 
 /// The same of one bench.
 std::optional<Workload> find_workload(std::string_view row, std::string_view bench);
 
-/// The rows of the spawn bench, in the order of a report, with these fan-outs.
-std::vector<Workload> all_workloads(const std::vector<std::int64_t>& fanouts);
+/// The rows of the spawn bench, in the order of a report, with these sizes.
+std::vector<Workload> all_workloads(const Sizes& sizes);
 
 /// The parameters of one sample. `nonce` is fresh for every sample: it is in what the process writes, so
 /// that no output of another one can be taken for it. `folder` exists and is empty or holds nothing that

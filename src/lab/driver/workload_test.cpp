@@ -41,9 +41,23 @@ TEST(Workload, of_a_fanout_has_its_number) {
   }
 }
 
+TEST(Workload, of_memory_and_growth_has_its_number) {
+  const auto memory = find_workload("memory_16");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->size, 16);
+  EXPECT_EQ(make_params(*memory, nonce, "/tmp"), (json::Object{{"guests", 16}}));
+  const auto growth = find_workload("growth_1000");
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(make_params(*growth, nonce, "/tmp"), (json::Object{{"processes", 1000}, {"warmup", 200}}));
+  EXPECT_THAT(growth->sizes, ElementsAre("before", "after"));
+  EXPECT_EQ(make_params(find_workload("growth_7").value(), nonce, "/tmp").at("warmup"), 7);
+  for (const char* bad : {"memory_0", "memory_1001", "memory_", "memory_<n>", "growth_0", "growth_100001"})
+    EXPECT_FALSE(find_workload(bad)) << bad;
+}
+
 TEST(Workload, exists_for_every_row_name) {
-  const auto all = all_workloads({1, 8});
-  EXPECT_EQ(all.size(), row_names().size() + 1);
+  const auto all = all_workloads({.fanouts = {1, 8}, .guests = {1, 4, 16}});
+  EXPECT_EQ(all.size(), row_names().size() + 3);
   for (const Workload& workload : all) {
     EXPECT_EQ(find_workload(workload.row)->work, workload.work);
     EXPECT_EQ(workload.metrics.front(), "total");
@@ -88,6 +102,13 @@ TEST(Judge, wants_every_guest_alive_and_then_gone) {
   EXPECT_THAT(broken("memory_4", sample_with({{"guests", 4}, {"exits", 4}})), IsEmpty());
   EXPECT_THAT(broken("memory_4", sample_with({{"guests", 3}, {"exits", 4}})), ElementsAre("guests_alive"));
   EXPECT_THAT(broken("memory_4", sample_with({{"guests", 4}})), ElementsAre("all_exits"));
+}
+
+TEST(Judge, wants_every_process_that_memory_may_grow_over) {
+  EXPECT_THAT(broken("growth_1000", sample_with({{"exits", 1000}, {"nonZero", 0}})), IsEmpty());
+  EXPECT_THAT(broken("growth_1000", sample_with({{"exits", 999}, {"nonZero", 0}})), ElementsAre("all_exits"));
+  EXPECT_THAT(broken("growth_1000", sample_with({{"exits", 1000}, {"nonZero", 1}})),
+              ElementsAre("no_failures"));
 }
 
 TEST(Judge, never_takes_exit_0_for_a_kill) {
@@ -201,7 +222,7 @@ TEST(Judge, has_nothing_to_say_of_a_sample_that_is_not_ok) {
 }
 
 TEST(Judge, expects_the_same_in_every_sample) {
-  for (const Workload& workload : all_workloads({1, 8})) {
+  for (const Workload& workload : all_workloads({.fanouts = {1, 8}, .guests = {1}})) {
     const Sample sample = sample_with({{"exitCode", 1}});
     const auto first = judge(workload, make_params(workload, 1, "/nowhere"), sample);
     const auto second = judge(workload, make_params(workload, 2, "/nowhere"), sample);

@@ -1,6 +1,7 @@
 #include "lab/report/figures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -138,7 +139,9 @@ std::string n_text(const SampleCount& count) {
 }
 
 std::string with_unit(double value, std::string_view unit) {
-  if (unit == "bytes") return text::bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+  // What a runtime grew by can be less than nothing.
+  if (unit == "bytes")
+    return (value < 0 ? "-" : "") + text::bytes(static_cast<std::uint64_t>(std::abs(value)));
   return fmt::format("{} {}", text::significant(value), unit);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "lab/report/memory_table.hpp"
 
 namespace tare::report {
 namespace {
@@ -206,7 +207,9 @@ std::vector<std::string> usual_floor_rows() {
 
 LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floor_rows) {
   LanePlan plan;
+  plan.memory = memory_rows(figures);
   for (const std::string& row : figures.rows()) {
+    if (std::ranges::find(plan.memory, row) != plan.memory.end()) continue;
     (is_floor_row(figures, row, floor_rows) ? plan.floors : plan.rows).push_back(row);
   }
   const auto measured_somewhere = [&](const std::string& row) {
@@ -223,7 +226,7 @@ LanePlan plan_lanes(const Figures& figures, const std::vector<std::string>& floo
     const auto measured = [&](const std::string& row) { return figures.measured(row, target.id); };
     if (std::ranges::any_of(plan.rows, measured)) {
       plan.lanes.push_back(&target);
-    } else if (std::ranges::none_of(plan.floors, measured)) {
+    } else if (std::ranges::none_of(plan.floors, measured) && std::ranges::none_of(plan.memory, measured)) {
       plan.missing.push_back(&target);
     }
   }

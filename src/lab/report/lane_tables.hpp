@@ -14,6 +14,7 @@ namespace tare::report {
 struct LanePlan {
   std::vector<std::string> rows;       ///< in the tables; the first is shown in full
   std::vector<std::string> floors;     ///< only floor lanes have these; they stand in a line of their own
+  std::vector<std::string> memory;     ///< sizes, which stand in tables of their own
   std::vector<const Target*> lanes;    ///< with a figure in some row of the tables
   std::vector<const Target*> missing;  ///< without any figure at all
 };

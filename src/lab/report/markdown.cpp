@@ -11,6 +11,7 @@
 #include "lab/report/benches.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/lane_tables.hpp"
+#include "lab/report/memory_table.hpp"
 #include "lab/report/provenance.hpp"
 #include "lab/report/trace_table.hpp"
 
@@ -110,10 +111,17 @@ void Markdown::overview(const Document& part) {
 void Markdown::spawn_overview(const Document& part) {
   const Figures figures(part);
   const LanePlan plan = plan_lanes(figures, usual_floor_rows());
-  if (plan.lanes.empty()) return paragraph("**Nothing was measured.**");
+  if (plan.lanes.empty() && plan.memory.empty()) return paragraph("**Nothing was measured.**");
+  if (!plan.lanes.empty()) {
+    Footnotes notes;
+    heading(fmt::format("p50, {}", markdown_text(figures.unit(plan.rows.front()))));
+    table(rows_table(figures, plan, plan.rows, Beside::cpu_and_memory, notes));
+    footnotes(notes);
+  }
+  if (plan.memory.empty()) return;
   Footnotes notes;
-  heading(fmt::format("p50, {}", markdown_text(figures.unit(plan.rows.front()))));
-  table(rows_table(figures, plan, plan.rows, Beside::cpu_and_memory, notes));
+  heading("Memory, p50");
+  for (const Table& one : memory_tables(figures, plan.memory, notes)) table(one);
   footnotes(notes);
 }
 

@@ -27,7 +27,10 @@ class Sections {
 
   void add(const Table& table) { out_ += lay_out(table, options_.width, options_.colour); }
   void add_flow(const std::string& text) { out_ += flow(text, options_.width); }
-  void blank() { out_ += '\n'; }
+  /// One empty line, however many sections ask for it.
+  void blank() {
+    if (!out_.ends_with("\n\n")) out_ += '\n';
+  }
 
   const RenderOptions& options() const { return options_; }
   std::string take() { return std::move(out_); }

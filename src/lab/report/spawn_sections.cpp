@@ -7,6 +7,7 @@
 #include "lab/report/bench_sections.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/report/lane_tables.hpp"
+#include "lab/report/memory_table.hpp"
 #include "lab/report/trace_table.hpp"
 
 namespace tare::report {
@@ -14,9 +15,7 @@ namespace {
 
 /// The metrics of a row but for its total, in the order of the life of a runtime where they are steps of it.
 std::vector<std::string> steps_in_order(const Row& row) {
-  static const std::vector<std::string> order = {"create",      "first_exec", "warm_exec",
-                                                 "dispose",     "idle",       "vm",
-                                                 "live_guests", "after_kill", "after_dispose"};
+  static const std::vector<std::string> order = {"create", "first_exec", "warm_exec", "dispose"};
   std::vector<std::string> names;
   for (const std::string& name : order) {
     if (row.metrics.contains(name)) names.push_back(name);
@@ -33,11 +32,12 @@ class SpawnSections {
       : document_(document), out_(out), figures_(document), plan_(plan_lanes(figures_, usual_floor_rows())) {}
 
   void write() {
-    if (plan_.lanes.empty()) {
+    if (plan_.lanes.empty() && plan_.memory.empty()) {
       out_.blank();
       out_.say("result", "nothing was measured", Tone::bad);
     } else {
-      tables();
+      if (!plan_.lanes.empty()) tables();
+      memory();
       floors();
       phases();
       stages();
@@ -48,6 +48,7 @@ class SpawnSections {
 
  private:
   void tables();
+  void memory();
   void floors();
   void signs();
   void phases();
@@ -95,6 +96,19 @@ void SpawnSections::tables() {
   out_.blank();
 }
 
+void SpawnSections::memory() {
+  if (plan_.memory.empty()) return;
+  Footnotes notes;
+  if (plan_.lanes.empty()) out_.blank();
+  for (const Table& table : memory_tables(figures_, plan_.memory, notes)) {
+    out_.add(table);
+    out_.blank();
+  }
+  if (notes.lines().empty()) return;
+  for (const std::string& note : notes.lines()) out_.add_flow(note);
+  out_.blank();
+}
+
 void SpawnSections::floors() {
   bool first = true;
   for (const Target& target : figures_.targets()) {
@@ -121,6 +135,7 @@ void SpawnSections::phases() {
   constexpr std::size_t many = 5;
   bool first = true;
   for (const Row& row : document_.rows) {
+    if (std::ranges::find(plan_.memory, row.row) != plan_.memory.end()) continue;
     if (row.metrics.size() < many || !figures_.measured(row.row, row.target)) continue;
     std::vector<std::string> parts;
     for (const std::string& name : steps_in_order(row)) {

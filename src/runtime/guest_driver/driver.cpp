@@ -19,7 +19,10 @@ namespace {
 
 constexpr std::uint32_t most_iterations = 100'000;
 constexpr std::uint32_t most_guests = 1000;
+constexpr std::uint32_t most_processes = 100'000;
 constexpr std::string_view fanout_prefix = "fanout_";
+constexpr std::string_view memory_prefix = "memory_";
+constexpr std::string_view growth_prefix = "growth_";
 
 // The pool fills by itself a moment later: facts are taken once they are steady.
 constexpr std::chrono::milliseconds facts_window{20};
@@ -56,11 +59,11 @@ const T& needed(const std::optional<T>& value, std::string_view name) {
   return *value;
 }
 
-std::uint32_t count_of(const std::optional<std::uint32_t>& value, std::string_view name) {
+std::uint32_t count_of(const std::optional<std::uint32_t>& value, std::string_view name,
+                       std::uint32_t most = most_guests) {
   const std::uint32_t count = needed(value, name);
-  if (count < 1 || count > most_guests)
-    throw serve::Refusal{"invalid",
-                         fmt::format("params.{} must be 1 to {}, got {}", name, most_guests, count)};
+  if (count < 1 || count > most)
+    throw serve::Refusal{"invalid", fmt::format("params.{} must be 1 to {}, got {}", name, most, count)};
   return count;
 }
 
@@ -82,13 +85,22 @@ std::string hello(Lane& lane, const json::Value& request) {
   hello.pid = ::getpid();
   hello.rows = {"node_exit_1",       "fanout_<n>",         "nested_8",    "capture_2b",
                 "capture_256k",      "stdin_roundtrip_4k", "exit_code_7", "signal_kill",
-                "root_cwd_no_write", "reap_storm_32",      "cold_start",  "memory_4"};
+                "root_cwd_no_write", "reap_storm_32",      "cold_start"};
   const std::string no_programs = "a guest is JavaScript: it runs no programs of the machine";
   const std::string no_mounts = "this version mounts no folders of the host";
   hello.unavailable = {{"exec_true", no_programs},
                        {"spawn_exit", no_programs},
                        {"host_cwd_no_write", no_mounts},
                        {"host_cwd_write_1file", no_mounts}};
+  const auto no_memory = why_no_memory(lane.engine().pids());
+  for (const std::string_view row : {memory_prefix, growth_prefix}) {
+    const std::string name = fmt::format("{}<n>", row);
+    if (no_memory) {
+      hello.unavailable[name] = *no_memory;
+    } else {
+      hello.rows.push_back(name);
+    }
+  }
   return json::line(hello);
 }
 
@@ -168,23 +180,32 @@ std::optional<Operation> single(std::string_view row, const Params& params) {
   return operation;
 }
 
-bool is_fanout(std::string_view row) {
-  if (!row.starts_with(fanout_prefix)) return false;
-  const std::string_view digits = row.substr(fanout_prefix.size());
+/// "fanout_8" is one of "fanout_".
+bool is_sized(std::string_view row, std::string_view prefix) {
+  if (!row.starts_with(prefix)) return false;
+  const std::string_view digits = row.substr(prefix.size());
   const auto n = text::to_int(digits);
   return n && *n > 0 && digits == std::to_string(*n);
+}
+
+/// The rows in which every sample has an engine of its own.
+std::optional<Sample> fresh(Lane& lane, std::string_view row, const Params& params, Instant deadline) {
+  const bool memory_row = is_sized(row, memory_prefix);
+  const bool growth_row = is_sized(row, growth_prefix);
+  if (row != "cold_start" && !memory_row && !growth_row) return std::nullopt;
+  lane.close();
+  if (memory_row) return memory(lane.options(), count_of(params.guests, "guests"), deadline);
+  if (!growth_row) return cold_start(lane.options(), deadline);
+  const std::uint32_t warmup = needed(params.warmup, "warmup");
+  return growth(lane.options(), warmup, count_of(params.processes, "processes", most_processes), deadline);
 }
 
 /// Throws Refusal(unsupported) for a row that there is not.
 Sample sample_row(Lane& lane, std::string_view row, const Params& params) {
   const std::chrono::milliseconds budget(needed(params.timeout_ms, "timeoutMs"));
   const Instant deadline = SystemClock().now() + budget;
-  if (row == "cold_start" || row == "memory_4") {
-    lane.close();
-    if (row == "cold_start") return cold_start(lane.options(), deadline);
-    return memory(lane.options(), count_of(params.guests, "guests"), deadline);
-  }
-  const bool fanout = is_fanout(row);
+  if (auto one = fresh(lane, row, params, deadline)) return *std::move(one);
+  const bool fanout = is_sized(row, fanout_prefix);
   auto operation = single(row, params);
   if (row == "node_exit_1" || fanout || row == "reap_storm_32") {
     operation = Operation{.script = exit_script, .cwd = {}, .input = {}};

@@ -1,9 +1,11 @@
 #include "runtime/guest_driver/driver.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "base/json.hpp"
 #include "runtime/guest/world_for_tests.hpp"
+#include "runtime/guest_driver/processes.hpp"
 
 namespace tare::guest_driver {
 namespace {
@@ -33,7 +35,8 @@ std::int64_t counter(const json::Value& sample, std::string_view name) {
 TEST_F(GuestDriver, says_what_it_has_and_why_not_the_rest) {
   const std::string answer = ask(R"({"id":0,"op":"hello","protocol":"tare.driver.v1"})");
   EXPECT_THAT(answer, HasSubstr(R"("engine":"v8 13.6")"));
-  EXPECT_THAT(answer, HasSubstr(R"("fanout_<n>")"));
+  for (const char* row : {R"("fanout_<n>")", R"("memory_<n>")", R"("growth_<n>")"})
+    EXPECT_THAT(answer, HasSubstr(row));
   EXPECT_THAT(answer, HasSubstr(R"("asynchronousSpawn":true)"));
   EXPECT_THAT(answer, HasSubstr(R"("host_cwd_no_write":")"));
 }
@@ -95,6 +98,20 @@ TEST_F(GuestDriver, memory_is_weighed_with_guests_that_are_alive) {
   EXPECT_GT(memory.at("bytes").at("live_guests").as_int64(), 0);
 }
 
+TEST_F(GuestDriver, growth_is_weighed_around_guests_that_are_counted) {
+  const json::Value growth = sample("growth_10", R"("processes":10,"warmup":3,)");
+  EXPECT_EQ(growth.at("outcome").as_string(), "ok") << growth;
+  EXPECT_EQ(counter(growth, "exits"), 10);
+  EXPECT_EQ(counter(growth, "nonZero"), 0);
+  EXPECT_GT(growth.at("bytes").at("before").as_int64(), 0);
+  EXPECT_GT(growth.at("bytes").at("after").as_int64(), 0);
+}
+
+TEST_F(GuestDriver, memory_that_cannot_be_read_is_said_with_the_reason) {
+  EXPECT_FALSE(why_no_memory({::getpid()}));
+  EXPECT_THAT(why_no_memory({::getpid(), 0}).value_or(""), HasSubstr("smaps_rollup"));
+}
+
 TEST_F(GuestDriver, one_that_is_late_is_a_timeout_and_the_next_is_not) {
   world_.set_mode("slow");
   handlers_ = handlers(world_.options());
@@ -108,6 +125,10 @@ TEST_F(GuestDriver, one_that_is_late_is_a_timeout_and_the_next_is_not) {
 TEST_F(GuestDriver, what_makes_no_sense_is_refused) {
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"dance","params":{"timeoutMs":1}})"),
               HasSubstr("unsupported"));
+  EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"memory_4","params":{"timeoutMs":1,"guests":0}})"),
+              HasSubstr("params.guests must be 1 to 1000, got 0"));
+  EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"growth_9","params":{"timeoutMs":1,"processes":9}})"),
+              HasSubstr("params.warmup is missing"));
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"fanout_8","params":{"timeoutMs":1}})"),
               HasSubstr("params.fanout is missing"));
   EXPECT_THAT(ask(R"({"id":1,"op":"sample","row":"node_exit_1","params":{}})"),

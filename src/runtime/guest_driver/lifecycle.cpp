@@ -59,8 +59,10 @@ void wait_until_up(Execution& guest, Instant deadline) {
     const auto event = guest.poll_event(deadline);
     if (!event) late();
     if (std::holds_alternative<guest::Stdout>(*event)) return;
-    if (const auto* ended = std::get_if<guest::Ended>(&*event))
-      throw Unfinished{"failed", "a guest that should stay " + guest::describe(ended->exit)};
+    const auto* ended = std::get_if<guest::Ended>(&*event);
+    if (ended == nullptr) continue;
+    const char* how = ended->exit.is(guest::reason::refused) ? "refused" : "failed";
+    throw Unfinished{how, "a guest that should stay " + guest::describe(ended->exit)};
   }
 }
 
@@ -80,6 +82,16 @@ Sample bounded(const Steps& steps) {
   }
   sample.ns["total"] = (SystemClock().now() - start).count();
   return sample;
+}
+
+/// One after another; counts how they ended.
+void run_guests(Vm& vm, std::uint32_t count, Sample& sample, Instant deadline) {
+  std::int64_t& exits = sample.counters["exits"] = 0;
+  std::int64_t& non_zero = sample.counters["nonZero"] = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (run_guest(vm, deadline) != 0) ++non_zero;
+    ++exits;
+  }
 }
 
 }  // namespace
@@ -137,6 +149,20 @@ Sample memory(const guest::EngineOptions& options, std::uint32_t guests, Instant
     sample.bytes["after_kill"] = steady_memory(engine, deadline);
     vm.dispose();
     sample.bytes["after_dispose"] = steady_memory(engine, deadline);
+    sample.ns["total"] = (SystemClock().now() - begin).count();
+  });
+}
+
+Sample growth(const guest::EngineOptions& options, std::uint32_t warmup, std::uint32_t processes,
+              Instant deadline) {
+  const Instant begin = SystemClock().now();
+  return bounded([&](Sample& sample) {
+    Engine engine = Engine::start(options);
+    Vm vm = engine.create_vm(vm_options());
+    run_guests(vm, warmup, sample, deadline);
+    sample.bytes["before"] = steady_memory(engine, deadline);
+    run_guests(vm, processes, sample, deadline);
+    sample.bytes["after"] = steady_memory(engine, deadline);
     sample.ns["total"] = (SystemClock().now() - begin).count();
   });
 }

@@ -73,6 +73,11 @@ std::optional<std::uint64_t> pss_of(const std::vector<int>& pids) {
   return sum;
 }
 
+std::optional<std::string> why_no_memory(const std::vector<int>& pids) {
+  if (pss_of(pids)) return std::nullopt;
+  return "the kernel does not tell a process's share of memory (/proc/PID/smaps_rollup)";
+}
+
 std::int64_t running(const std::vector<int>& pids) {
   return std::count_if(pids.begin(), pids.end(), [](int pid) {
     const auto stat = stat_of(pid);

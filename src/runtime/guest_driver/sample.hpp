@@ -14,11 +14,13 @@ struct Params {
   std::optional<std::uint32_t> timeout_ms;
   std::optional<std::uint32_t> fanout;
   std::optional<std::uint32_t> guests;
+  std::optional<std::uint32_t> processes;
+  std::optional<std::uint32_t> warmup;
   std::optional<std::string> nonce;
   std::optional<std::uint64_t> bytes;
   std::optional<std::string> input;
 };
-BOOST_DESCRIBE_STRUCT(Params, (), (timeout_ms, fanout, guests, nonce, bytes, input))
+BOOST_DESCRIBE_STRUCT(Params, (), (timeout_ms, fanout, guests, processes, warmup, nonce, bytes, input))
 
 /// One measured operation, as the protocol has it.
 struct Sample {

@@ -22,6 +22,7 @@ bool has_size(const driver::Workload& workload) {
     case driver::Work::storm:
     case driver::Work::nested:
     case driver::Work::memory:
+    case driver::Work::growth:
       return true;
     default:
       return workload.bench == driver::agents_bench;

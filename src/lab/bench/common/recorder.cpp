@@ -38,6 +38,10 @@ std::optional<Share> share_of(const driver::Workload& workload) {
     case driver::Work::dedupe_scale:
     case driver::Work::restart_scale:
       return Share{"per_row", "total", size};
+    case driver::Work::memory:
+      return Share{"per_guest", "live_guests", size, "vm"};
+    case driver::Work::growth:
+      return Share{"growth", "after", 1, "before"};
     default:
       return std::nullopt;
   }
@@ -45,21 +49,29 @@ std::optional<Share> share_of(const driver::Workload& workload) {
 
 Recorder::Recorder(report::Row& row, const driver::Workload& workload, std::set<std::string> excused)
     : row_(row), metrics_(workload.metrics), share_(share_of(workload)), excused_(std::move(excused)) {
-  if (share_) metrics_.push_back(share_->name);
   for (const std::string& name : metrics_) row_.metrics[name].unit = "ms";
   for (const std::string& name : workload.sizes) {
     row_.metrics[name].unit = "bytes";
     metrics_.push_back(name);
   }
+  if (!share_) return;
+  row_.metrics[share_->name].unit = row_.metrics.at(share_->of).unit;
+  metrics_.push_back(share_->name);
 }
 
 /// A size in bytes, or a time in milliseconds.
 std::optional<double> Recorder::value_of(const driver::Sample& sample, const std::string& metric) const {
+  if (share_ && metric == share_->name) return share_in(sample);
   if (const auto size = sample.bytes.find(metric); size != sample.bytes.end()) return size->second;
-  const bool share = share_ && metric == share_->name;
-  const std::optional<double> ns = sample.metric(share ? share_->of : metric);
-  if (!ns) return std::nullopt;
-  return *ns / 1e6 / (share ? share_->parts : 1.0);
+  const std::optional<double> ns = sample.metric(metric);
+  return ns ? std::optional(*ns / 1e6) : std::nullopt;
+}
+
+std::optional<double> Recorder::share_in(const driver::Sample& sample) const {
+  const auto whole = value_of(sample, share_->of);
+  const auto off = share_->minus.empty() ? std::optional(0.0) : value_of(sample, share_->minus);
+  if (!whole || !off) return std::nullopt;
+  return (*whole - *off) / share_->parts;
 }
 
 /// The first condition that does not hold, in words; "" when all do.

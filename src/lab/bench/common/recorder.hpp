@@ -21,14 +21,17 @@ struct Position {
   Nanoseconds at{};  ///< since the start of the run
 };
 
-/// A metric that is not measured but follows from another one: what of it falls on each thing that shared it.
+/// A metric that is not measured but follows from others, sample by sample: what of one (or of its distance
+/// to another) falls on each thing that shared it.
 struct Share {
-  std::string name;  ///< "wait_reap_per_process"
-  std::string of;    ///< "wait_reap_batch"
+  std::string name;  ///< "per_guest"
+  std::string of;    ///< "live_guests"
   double parts = 1;
+  std::string minus = {};  ///< "vm"; empty: nothing is taken off
 };
 
-/// Of the rows that have one: batches of processes, and registries whose size is what is looked at.
+/// Of the rows that have one: batches of processes, registries whose size is what is looked at, and memory
+/// that guests hold or leave behind.
 std::optional<Share> share_of(const driver::Workload& workload);
 
 /// Writes the samples of one lane into one row of the run document, checked and counted. Times are in
@@ -56,6 +59,7 @@ class Recorder {
 
  private:
   std::optional<double> value_of(const driver::Sample& sample, const std::string& metric) const;
+  std::optional<double> share_in(const driver::Sample& sample) const;
   std::string first_broken(std::span<const driver::Judgement> judgements) const;
   void judge(report::Outcome outcome, const std::string& error,
              std::span<const driver::Judgement> judgements);

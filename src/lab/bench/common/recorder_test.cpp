@@ -129,6 +129,24 @@ TEST(Recorder, what_a_large_registry_costs_is_told_by_the_row) {
   EXPECT_FALSE(share_of(driver::find_workload("recoverySweep_32").value()));
 }
 
+TEST(Recorder, memory_is_told_by_the_guest_and_growth_by_the_distance) {
+  report::Row row;
+  Recorder recorder(row, driver::find_workload("memory_4").value());
+  driver::Sample sample = good({{"total", 1e6}});
+  sample.bytes = {{"idle", 50.0}, {"vm", 100.0}, {"live_guests", 180.0}};
+  recorder.add(sample, {}, {});
+  sample.bytes["vm"] = std::nullopt;
+  recorder.add(sample, {}, {});
+  EXPECT_THAT(row.metrics.at("per_guest").samples, ElementsAre(20.0, std::nullopt));
+  EXPECT_EQ(row.metrics.at("per_guest").unit, "bytes");
+
+  report::Row grown;
+  Recorder growth(grown, driver::find_workload("growth_1000").value());
+  sample.bytes = {{"before", 120.0}, {"after", 100.0}};
+  growth.add(sample, {}, {});
+  EXPECT_THAT(grown.metrics.at("growth").samples, ElementsAre(-20.0));
+}
+
 TEST(Recorder, a_row_that_ended_early_keeps_its_reason_and_its_samples) {
   report::Row row;
   Recorder recorder(row, exit_row);

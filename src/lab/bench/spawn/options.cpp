@@ -14,22 +14,26 @@ namespace {
 constexpr std::uint64_t quick_iterations = 20;
 constexpr std::uint64_t quick_warmup = 2;
 constexpr std::uint64_t quick_fanout = 8;
+constexpr std::uint64_t quick_guests = 4;
 
 constexpr WholeRange iterations_range{1, 100'000};
 constexpr WholeRange warmup_range{0, 100'000};
 constexpr WholeRange processes_range{1, 1'000};
 constexpr WholeRange fanout_range{1, 1'000};
+constexpr WholeRange guests_range{1, 1'000};
 constexpr WholeRange timeout_range{1, 3'600};
 constexpr WholeRange pin_range{0, 4'095};
 
-std::vector<std::string> row_list(std::string_view text, const std::vector<std::uint64_t>& fanout) {
-  const std::vector<std::string> known = all_rows(fanout);
+std::vector<std::string> row_list(std::string_view text, const Options& options) {
+  const std::vector<std::string> known = all_rows(options.fanout, options.guests);
   std::vector<std::string> rows = bench::list("--rows", text);
   for (const std::string& row : rows) {
     if (driver::find_workload(row, driver::spawn_bench)) continue;
     const auto near = text::did_you_mean(row, known);
     throw Error(ErrorCode::usage, fmt::format("no row named '{}'", row),
-                fmt::format("known: {}; a fan-out has 1 to 1000 processes", text::join(known, ", ")),
+                fmt::format("known: {}; a fan-out and a memory row have 1 to 1000 processes, growth has 1 to "
+                            "100000",
+                            text::join(known, ", ")),
                 near ? fmt::format("did you mean '{}'?", *near) : "");
   }
   return rows;
@@ -44,11 +48,12 @@ bool is_extra(const std::string& row) {
           workload->work == driver::Work::host_write);
 }
 
-/// For a quick run, in which no row starts more than a few processes at once.
+/// For a quick run, in which no row starts more than a few processes.
 bool starts_too_many(const std::string& row) {
   const auto workload = driver::find_workload(row);
-  return workload && workload->work == driver::Work::storm &&
-         static_cast<std::uint64_t>(workload->size) > quick_fanout;
+  if (!workload) return false;
+  return workload->work == driver::Work::growth ||
+         (workload->work == driver::Work::storm && static_cast<std::uint64_t>(workload->size) > quick_fanout);
 }
 
 bool is_set(const bench::Environment& environment, std::string_view name) {
@@ -78,14 +83,25 @@ void check_ranges(const Options& options, std::string_view source) {
 Rounds rounds_of(const Options& options, const driver::Workload& workload) {
   if (!workload.is_cold()) return {options.iterations, options.warmup};
   constexpr std::uint64_t fewest = 6;
+  constexpr std::uint64_t few = 3;
+  if (workload.work == driver::Work::growth) return {std::min(options.iterations, few), 0};
+  if (workload.work == driver::Work::memory)
+    return {std::min(options.iterations, fewest), std::min<std::uint64_t>(options.warmup, 1)};
   return {std::min(options.iterations, std::max(fewest, options.iterations / 10)),
           std::min<std::uint64_t>(options.warmup, 1)};
 }
 
-std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout) {
+std::chrono::milliseconds timeout_of(const Options& options, const driver::Workload& workload) {
+  return options.timeout() * (workload.work == driver::Work::growth ? 10 : 1);
+}
+
+std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout,
+                                  const std::vector<std::uint64_t>& guests) {
   std::vector<std::string> rows;
-  for (const driver::Workload& workload : driver::all_workloads({fanout.begin(), fanout.end()}))
-    rows.push_back(workload.row);
+  driver::Sizes sizes;
+  sizes.fanouts.assign(fanout.begin(), fanout.end());
+  sizes.guests.assign(guests.begin(), guests.end());
+  for (const driver::Workload& workload : driver::all_workloads(sizes)) rows.push_back(workload.row);
   return rows;
 }
 
@@ -120,11 +136,16 @@ Options resolve(const RawOptions& raw, const bench::Environment& environment) {
   } else if (raw.quick) {
     std::erase_if(options.fanout, [](std::uint64_t n) { return n > quick_fanout; });
   }
+  if (raw.guests) {
+    options.guests = bench::number_list("--guests", *raw.guests, guests_range);
+  } else if (raw.quick) {
+    std::erase_if(options.guests, [](std::uint64_t n) { return n > quick_guests; });
+  }
   if (raw.rows) {
-    options.rows = row_list(*raw.rows, options.fanout);
+    options.rows = row_list(*raw.rows, options);
     options.rows_named = true;
   } else {
-    options.rows = all_rows(options.fanout);
+    options.rows = all_rows(options.fanout, options.guests);
     if (options.skip_extra_rows) std::erase_if(options.rows, is_extra);
     if (raw.quick) std::erase_if(options.rows, starts_too_many);
   }
@@ -144,6 +165,7 @@ Options resume(const Options& before, const RawOptions& raw, std::string_view so
   same(raw.warmup.has_value(), now.warmup == before.warmup, "--warmup");
   same(raw.processes.has_value(), now.processes == before.processes, "--processes");
   same(raw.fanout.has_value(), now.fanout == before.fanout, "--fanout");
+  same(raw.guests.has_value(), now.guests == before.guests, "--guests");
   same(raw.pin.has_value(), now.pin == before.pin, "--pin");
   same(raw.seed.has_value(), now.seed == before.seed, "--seed");
   same(raw.timeout.has_value(), now.timeout_ms == before.timeout_ms, "--timeout");

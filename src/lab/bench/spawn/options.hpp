@@ -24,7 +24,8 @@ struct Options {
   std::uint64_t warmup = 20;         ///< rounds before them, which are no samples
   std::uint64_t processes = 1;       ///< fresh driver processes that repeat each row
   std::vector<std::uint64_t> fanout = {1, 8, 32};
-  std::optional<std::uint64_t> pin;  ///< the CPU that everything runs on
+  std::vector<std::uint64_t> guests = {1, 4, 16, 64};  ///< alive at once, while memory is read
+  std::optional<std::uint64_t> pin;                    ///< the CPU that everything runs on
   std::uint64_t seed = 42;
   std::uint64_t timeout_ms = 30'000;  ///< of one operation
   bool quick = false;
@@ -35,8 +36,8 @@ struct Options {
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms); }
 };
 BOOST_DESCRIBE_STRUCT(Options, (),
-                      (bench, targets, rows, rows_named, iterations, warmup, processes, fanout, pin, seed,
-                       timeout_ms, quick, node, trace, skip_extra_rows))
+                      (bench, targets, rows, rows_named, iterations, warmup, processes, fanout, guests, pin,
+                       seed, timeout_ms, quick, node, trace, skip_extra_rows))
 
 /// The options as a person gave them: the text after each flag, nothing where a flag was not given.
 struct RawOptions {
@@ -49,6 +50,7 @@ struct RawOptions {
   std::optional<std::string> warmup;
   std::optional<std::string> processes;
   std::optional<std::string> fanout;
+  std::optional<std::string> guests;
   std::optional<std::string> pin;
   std::optional<std::string> seed;
   std::optional<std::string> timeout;  ///< seconds
@@ -64,7 +66,13 @@ struct Rounds {
 
 /// How often a row is measured in each process. An operation that starts a whole runtime takes seconds, so
 /// such a row has a tenth of the rounds, at least 6 (the fewest with an interval) unless fewer are asked for.
+/// Memory varies little: its rows have 6 at most. Growth over many processes takes a minute: 3 at most, and
+/// no warm-up but its own.
 Rounds rounds_of(const Options& options, const driver::Workload& workload);
+
+/// The limit of one operation: --timeout, and ten times that for one that is many processes one after
+/// another.
+std::chrono::milliseconds timeout_of(const Options& options, const driver::Workload& workload);
 
 /// Validates, fills in defaults and lays flags over --quick over the environment (BENCH_ITERATIONS,
 /// BENCH_WARMUP, BENCH_PROCESS_LIFECYCLE_TRACE, BENCH_PROCESS_LIFECYCLE_SKIP_EXTRA_ROWS).
@@ -75,7 +83,8 @@ Options resolve(const RawOptions& raw, const bench::Environment& environment);
 /// Throws Error(input) that names the first difference. `source` names the document.
 Options resume(const Options& before, const RawOptions& raw, std::string_view source);
 
-/// The rows that a run has when none are named, in the order in which they run.
-std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout);
+/// The rows that there are with these sizes, in the order in which they run.
+std::vector<std::string> all_rows(const std::vector<std::uint64_t>& fanout,
+                                  const std::vector<std::uint64_t>& guests);
 
 }  // namespace tare::spawn

@@ -37,6 +37,7 @@ TEST(Options, defaults_are_the_seeds) {
   EXPECT_EQ(options.processes, 1U);
   EXPECT_EQ(options.timeout_ms, 30'000U);
   EXPECT_THAT(options.fanout, ElementsAre(1, 8, 32));
+  EXPECT_THAT(options.guests, ElementsAre(1, 4, 16, 64));
   EXPECT_THAT(options.targets, ElementsAre("native", "sh", "node"));
   EXPECT_EQ(options.rows.front(), "node_exit_1");
 }
@@ -48,7 +49,9 @@ TEST(Options, quick_is_twenty_samples_and_small_fan_outs) {
   EXPECT_EQ(options.iterations, 20U);
   EXPECT_EQ(options.warmup, 2U);
   EXPECT_THAT(options.fanout, ElementsAre(1, 8));
-  EXPECT_THAT(options.rows, ::testing::Not(::testing::Contains("reap_storm_32")));
+  EXPECT_THAT(options.guests, ElementsAre(1, 4));
+  for (const char* left_out : {"reap_storm_32", "memory_16", "growth_1000"})
+    EXPECT_THAT(options.rows, ::testing::Not(::testing::Contains(left_out)));
   raw.iterations = "9";
   EXPECT_EQ(resolve(raw, variables({})).iterations, 9U);
 }
@@ -105,6 +108,9 @@ TEST(Options, lists_have_neither_empty_nor_repeated_items) {
   raw.fanout = "8,0";
   EXPECT_THAT(refusal(raw), HasSubstr("--fanout must be 1 to 1000, got 0"));
   raw = {};
+  raw.guests = "4,1001";
+  EXPECT_THAT(refusal(raw), HasSubstr("--guests must be 1 to 1000, got 1001"));
+  raw = {};
   raw.targets = "";
   EXPECT_THAT(refusal(raw), HasSubstr("--targets has an empty item"));
   raw.targets = "node,node";
@@ -118,6 +124,8 @@ TEST(Options, rows_may_name_any_fan_out_and_unknown_ones_get_a_suggestion) {
   RawOptions raw;
   raw.rows = "fanout_16, node_exit_1";
   EXPECT_THAT(resolve(raw, variables({})).rows, ElementsAre("fanout_16", "node_exit_1"));
+  raw.rows = "memory_2,growth_10";
+  EXPECT_THAT(resolve(raw, variables({})).rows, ElementsAre("memory_2", "growth_10"));
   raw.rows = "fanout_0";
   EXPECT_THAT(refusal(raw), HasSubstr("no row named 'fanout_0'"));
   raw.rows = "fanout_1001";
@@ -161,8 +169,22 @@ TEST(Options, rows_that_start_a_runtime_have_a_tenth_of_the_rounds) {
   };
   EXPECT_EQ(rounds("node_exit_1", 200), 200U);
   EXPECT_EQ(rounds("cold_start", 200), 20U);
-  EXPECT_EQ(rounds("memory_4", 20), 6U);
+  EXPECT_EQ(rounds("memory_4", 200), 6U);
   EXPECT_EQ(rounds("memory_4", 3), 3U);
+  EXPECT_EQ(rounds("growth_1000", 200), 3U);
+}
+
+TEST(Options, a_row_of_many_processes_has_ten_times_the_limit) {
+  const Options options;
+  EXPECT_EQ(timeout_of(options, driver::find_workload("memory_64").value()), options.timeout());
+  EXPECT_EQ(timeout_of(options, driver::find_workload("growth_1000").value()), options.timeout() * 10);
+}
+
+TEST(Options, guests_alive_are_a_row_each) {
+  RawOptions raw;
+  raw.guests = "2,8";
+  EXPECT_THAT(resolve(raw, variables({})).rows, ::testing::IsSupersetOf({"memory_2", "memory_8"}));
+  EXPECT_THAT(resolve(raw, variables({})).rows, ::testing::Not(::testing::Contains("memory_4")));
 }
 
 }  // namespace

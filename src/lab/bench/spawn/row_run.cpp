@@ -153,7 +153,8 @@ void RowRun::round(std::uint64_t round) {
     one.runner->costs.add(one.sample);
     if (one.runner->recorder.timeouts_in_a_row() == timeouts_that_end_a_row) {
       one.runner->recorder.fail(fmt::format("{} operations in a row took longer than {} s",
-                                            timeouts_that_end_a_row, session_.options.timeout_ms / 1000));
+                                            timeouts_that_end_a_row,
+                                            timeout_of(session_.options, workload_).count() / 1000));
       one.runner->out = true;
     }
   }
@@ -165,7 +166,7 @@ std::optional<RowRun::Taken> RowRun::sample(Runner& runner, std::uint64_t stream
   driver::SampleRequest request;
   request.row = workload_.row;
   request.params = driver::make_params(workload_, nonce, folder_.path());
-  request.timeout = session_.options.timeout();
+  request.timeout = timeout_of(session_.options, workload_);
   request.metrics = workload_.metrics;
   request.sizes = workload_.sizes;
   Taken taken{&runner, {}, {}, {}};

@@ -24,8 +24,11 @@ std::uint64_t weight_of(const driver::Workload& workload) {
     case driver::Work::storm:
       return static_cast<std::uint64_t>(workload.size);
     case driver::Work::cold_start:
-    case driver::Work::memory:
       return 5;  // a tenth of the rounds, each as long as 50 processes
+    case driver::Work::memory:
+      return 3;  // 6 rounds
+    case driver::Work::growth:
+      return 20;  // 3 rounds of more than 1,000 processes
     case driver::Work::nested:
       return static_cast<std::uint64_t>(workload.size) + 1;
     default:
