@@ -705,7 +705,7 @@ class StreamsOfGuests(EngineTest):
     def test_native_addons_are_refused(self):
         self.assert_output(
             """const fs = require('fs'); process.chdir('/tmp'); fs.writeFileSync('x.node', '\\x7fELF');
-            for (const load of [() => require('./x.node'), () => require('/tmp/x'), () => process.dlopen({ exports: {} }, '/tmp/x.node'),
+            for (const load of [() => require('/tmp/x.node'), () => require('/tmp/x'), () => process.dlopen({ exports: {} }, '/tmp/x.node'),
               () => process.dlopen({ exports: {} }, '/tmp/none.node'), () => process.dlopen(5, 5), () => process.dlopen()])
               try { load(); console.log('loaded'); } catch (e) { console.log(e.code, e.message); }""",
             "ERR_DLOPEN_FAILED /tmp/x.node: native addons cannot be loaded in a guest\n" * 3
