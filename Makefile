@@ -30,6 +30,7 @@ run: node ## measure the built-in targets: out/run.json, out/report.md (under 3 
 
 test: node ## every test
 	@scripts/setup test
+	@$(TARE) targets install conformance
 	@cmake --build build -j $(JOBS)
 	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) $(CTEST_ARGS)
 

@@ -74,6 +74,8 @@ function cpSyncCopyDir(src, dest, force, dereference, errorOnExist, verbatimSyml
     let target = sys.readlink(from, false);
     if (!verbatimSymlinks && !isAbsolute(target)) target = resolve(dirname(from), target);
     const there = look(to, false);
+    // Node asks whether what the link points to exists, and finds the link only when it makes its own.
+    if (there !== undefined && (verbatimSymlinks || look(to, true) === undefined)) throw coded(cpSyncCopyDir, 'EEXIST', `EEXIST, File exists '${dest}'`);
     if (there !== undefined && there.type === kinds.link) {
       if (!force && errorOnExist) throw coded(cpSyncCopyDir, 'ERR_FS_CP_EEXIST', `[ERR_FS_CP_EEXIST]: Target already exists: cp returned EEXIST (${to} already exists) ${to}`);
       refused(sys.unlink(to), 'unlink', to);
@@ -95,7 +97,7 @@ function cpSyncCopyDir(src, dest, force, dereference, errorOnExist, verbatimSyml
     const entries = sys.readdir(from, false);
     if (typeof entries === 'number') refused(entries, 'opendir', from);
     for (const name of entries[0]) {
-      const entry = look(join(from, name), dereference);
+      const entry = look(join(from, name), false); // links stay links below the folder, in Node, too
       if (entry === undefined) continue;
       if (entry.type === kinds.folder) copyFolder(join(from, name), join(to, name));
       else if (entry.type === kinds.link) copyLink(join(from, name), join(to, name));

@@ -2,6 +2,12 @@
 'use strict';
 
 const values = {};
+
+/** The library has no class for it: the error is of Node's C++. */
+function refuse(message) {
+  throw Object.assign(new TypeError(message), { code: 'ERR_INVALID_OBJECT_DEFINE_PROPERTY' });
+}
+
 const environment = new Proxy(values, {
   get: (target, name) => (typeof name === 'symbol' || Object.hasOwn(target, name) ? target[name] : Object.prototype[name]),
   set(target, name, value) {
@@ -11,17 +17,12 @@ const environment = new Proxy(values, {
     return true;
   },
   defineProperty(target, name, descriptor) {
-    if ('value' in descriptor) {
-      if (!descriptor.configurable || !descriptor.writable || !descriptor.enumerable) {
-        const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = tools.library.require('internal/errors').codes;
-        throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY(
-          "'process.env' only accepts a configurable, writable, and enumerable data descriptor");
-      }
-      target[name] = `${descriptor.value}`;
-      return true;
+    if (!('value' in descriptor)) refuse("'process.env' does not accept an accessor(getter/setter) descriptor");
+    if (!descriptor.configurable || !descriptor.writable || !descriptor.enumerable) {
+      refuse("'process.env' only accepts a configurable, writable, and enumerable data descriptor");
     }
-    const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = tools.library.require('internal/errors').codes;
-    throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY("'process.env' does not accept an accessor(getter/setter) descriptor");
+    target[name] = `${descriptor.value}`;
+    return true;
   },
 });
 

@@ -79,7 +79,8 @@ function tables() {
   const values = getCLIOptionsValues();
   const builtins = internalBinding('builtins');
   found.set('table/tare', JSON.stringify({
-    options: values instanceof Map ? Object.fromEntries(values) : { ...values },
+    // That the internals are to be had is for this extraction alone.
+    options: { ...(values instanceof Map ? Object.fromEntries(values) : values), '--expose-internals': false, '--no-expose-internals': true },
     privateSymbols: Object.getOwnPropertyNames(privateSymbols),
     builtinIds: builtins.builtinIds,
     builtinCategories: builtins.builtinCategories,

@@ -53,6 +53,11 @@ function applyOptions() {
   Error.stackTraceLimit = options['--stack-trace-limit'];
   callbacks.traceUncaught = options['--trace-uncaught'];
   if (options['--disable-proto'] === 'delete') delete Object.prototype.__proto__;
+  if (options['--expose-internals']) require('internal/bootstrap/realm').BuiltinModule.exposeInternals();
+  if (options['--experimental-vm-modules']) {
+    const { Module: Base, SourceTextModule, SyntheticModule } = require('internal/vm/module');
+    Object.assign(require('vm'), { Module: Base, SourceTextModule, SyntheticModule });
+  }
   if (tools.parsed.exposeGc) Object.defineProperty(globalThis, 'gc', { value: () => kit.collect(), writable: true, configurable: true });
   if (options['--enable-source-maps']) {
     const { setSourceMapsSupport } = require('internal/source_map/source_map_cache');

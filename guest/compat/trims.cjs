@@ -20,8 +20,9 @@ const TRIMS = {
     ['    if (otherClasses.includes(HideStackFramesError)) {\n      if (', '    if (ArrayPrototypeIncludes(otherClasses, HideStackFramesError)) {\n      if ('],
     ['\n  if (otherClasses.includes(HideStackFramesError)) {\n    Err', '\n  if (ArrayPrototypeIncludes(otherClasses, HideStackFramesError)) {\n    Err'],
   ],
-  // 64 KiB for small buffers.
-  'buffer': [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n']],
+  // 64 KiB for small buffers; none at all until warm.js is through: in a snapshot it would forget that it must not be
+  // transferred.
+  'buffer': [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n'], ['Buffer.poolSize = 64 * 1024;', 'Buffer.poolSize = 0;']],
   // Room for 2,048 callbacks in each queue, before any waits.
   'internal/fixed_queue': [['const kSize = 2048;', 'const kSize = 128;']],
   // The tables of 28 encodings of one byte a character.

@@ -91,3 +91,4 @@ function rehearse() {
 // The code of what only the boot needed is not worth its place.
 kit.dropCode();
 rehearse();
+Buffer.poolSize = 64 * 1024; // as Node has it

@@ -834,6 +834,31 @@ class StreamsOfGuests(EngineTest):
         self.assert_output(code, "ok\n", limits={"wallMs": 20000})
 
 
+    def test_native_addons_are_refused(self):
+        self.assert_output(
+            """const fs = require('fs'); process.chdir('/tmp'); fs.writeFileSync('x.node', '\\x7fELF');
+            for (const load of [() => require('/tmp/x.node'), () => require('/tmp/x'), () => process.dlopen({ exports: {} }, '/tmp/x.node'),
+              () => process.dlopen({ exports: {} }, '/tmp/none.node'), () => process.dlopen(5, 5), () => process.dlopen()])
+              try { load(); console.log('loaded'); } catch (e) { console.log(e.code, e.message); }""",
+            "ERR_DLOPEN_FAILED /tmp/x.node: native addons cannot be loaded in a guest\n" * 3
+            + "ERR_DLOPEN_FAILED /tmp/none.node: cannot open shared object file: No such file or directory\n"
+            + "ERR_DLOPEN_FAILED 5: cannot open shared object file: No such file or directory\n"
+            + "ERR_MISSING_ARGS process.dlopen needs at least 2 arguments\n")
+
+    def test_there_is_no_proc(self):
+        self.assert_output(
+            """const fs = require('fs'); for (const p of ['/proc', '/proc/self/environ', '/proc/1/mem', '/sys', '/dev/mem', '/dev/fd/0'])
+              try { fs.readFileSync(p); console.log(p); } catch (e) { console.log(e.code); }""", "ENOENT\n" * 6)
+
+    def test_a_folder_with_very_many_files(self):
+        self.assert_output(
+            """const fs = require('fs'); fs.mkdirSync('/tmp/many'); let made = 0;
+            try { for (; made < 100000; made++) fs.writeFileSync('/tmp/many/' + made, ''); } catch (e) { console.log(e.code); }
+            const names = fs.readdirSync('/tmp/many'); console.log(names.length === made, made > 99000);
+            let n = 0; const d = fs.opendirSync('/tmp/many'); while (d.readSync()) n++; d.closeSync(); console.log(n === made);
+            fs.rmSync('/tmp/many', { recursive: true }); console.log(fs.existsSync('/tmp/many')); fs.writeFileSync('/tmp/again', '');""",
+            "ENOSPC\ntrue true\ntrue\nfalse\n")
+
     def test_natives_take_no_harm_from_their_arguments(self):
         code = """
           const vm = require('vm'), module_ = require('module'); const strange = [undefined, null, 1, 2n, {}, [], Symbol('s'), () => {}, 'x'];

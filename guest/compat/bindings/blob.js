@@ -19,6 +19,7 @@ class Handle {
   getReader() {
     const left = [...this.#parts];
     return {
+      setWakeup() {}, // all is there: nobody ever waits
       pull(callback) {
         const part = left.shift();
         if (part === undefined) callback(END);
@@ -56,9 +57,11 @@ b.concat = (list) => {
   return all.buffer;
 };
 b.createBlobFromFilePath = (path) => {
+  const fs = tools.library.require('fs');
+  fs.statSync(path); // throws, as Node does, when there is none
   let bytes;
   try {
-    bytes = tools.library.require('fs').readFileSync(path);
+    bytes = fs.readFileSync(path);
   } catch {
     return undefined;
   }

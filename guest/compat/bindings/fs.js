@@ -70,9 +70,17 @@ function twoPathsAndOne(name, syscall, call) {
 }
 /** Node's C++ checks a descriptor where its JavaScript doesn't: without it, 1.5 would be stdout. */
 function checkDescriptor(caller, fd) {
+  if ((fd | 0) === fd && fd >= 0) return;
   tools.library.require('internal/validators').validateInteger(fd, 'fd');
-  if (fd >= 0 && fd <= 2147483647) return;
   throw coded(caller, 'ERR_OUT_OF_RANGE', `The value of "fd" is out of range. It must be >= 0 && <= 2147483647. Received ${fd}`, RangeError);
+}
+/** And the mode of access and copyFile. */
+function checkMode(caller, mode) {
+  if (mode === undefined || mode === null) return 0;
+  if (typeof mode !== 'number') throw coded(caller, 'ERR_INVALID_ARG_TYPE', 'mode must be int32 or null/undefined', TypeError);
+  if (!Number.isFinite(mode)) throw coded(caller, 'ERR_OUT_OF_RANGE', 'mode is out of range', RangeError);
+  if (mode < 0 || mode > 7) throw coded(caller, 'ERR_OUT_OF_RANGE', 'mode is out of range: >= 0 && <= 7', RangeError);
+  return mode | 0;
 }
 function descriptor(name, syscall, call) {
   b[name] = function self(fd, req) {
@@ -93,7 +101,9 @@ function descriptorAndTwo(name, syscall, call) {
   };
 }
 
-pathAndOne('access', 'access', sys.access);
+b.access = function access(path, mode, req) {
+  return finish(access, req, sys.access(path, checkMode(access, mode)), undefined, 'access', path);
+};
 onePath('rmdir', 'rmdir', sys.rmdir);
 onePath('unlink', 'unlink', sys.unlink);
 pathAndOne('chmod', 'chmod', sys.chmod);
@@ -104,7 +114,9 @@ pathAndTwo('lutimes', 'lutime', sys.lutimes);
 twoPaths('rename', 'rename', sys.rename);
 twoPaths('link', 'link', sys.link);
 twoPathsAndOne('symlink', 'symlink', sys.symlink);
-twoPathsAndOne('copyFile', 'copyfile', sys.copyFile);
+b.copyFile = function copyFile(path, dest, mode, req) {
+  return finish(copyFile, req, sys.copyFile(path, dest, checkMode(copyFile, mode)), undefined, 'copyfile', path, dest);
+};
 descriptor('close', 'close', sys.close);
 descriptor('fsync', 'fsync', sys.fsync);
 descriptor('fdatasync', 'fdatasync', sys.fsync);
@@ -236,6 +248,7 @@ function whenReady(req, fd, writing, syscall, attempt) {
 const at = (position) => (typeof position === 'number' || typeof position === 'bigint' ? position : -1);
 
 b.read = function read(fd, buffer, offset, length, position, req) {
+  checkDescriptor(read, fd);
   const where = at(position);
   if (req !== undefined) return whenReady(req, fd, false, 'read', () => sys.tryRead(fd, buffer, offset, length, where));
   const count = sys.read(fd, buffer, offset, length, where);
@@ -243,10 +256,12 @@ b.read = function read(fd, buffer, offset, length, position, req) {
   return count;
 };
 b.readBuffers = function readBuffers(fd, buffers, position, req) {
+  checkDescriptor(readBuffers, fd);
   const count = sys.readv(fd, buffers, at(position));
   return finish(readBuffers, req, count, count, 'read');
 };
 b.writeBuffers = function writeBuffers(fd, buffers, position, req) {
+  checkDescriptor(writeBuffers, fd);
   const count = sys.writev(fd, buffers, at(position));
   return finish(writeBuffers, req, count, count, 'write');
 };
@@ -260,11 +275,13 @@ function report(caller, context, result) {
   context.code = binding('uv').errname(result);
 }
 b.writeBuffer = function writeBuffer(fd, buffer, offset, length, position, req, context) {
+  checkDescriptor(writeBuffer, fd);
   const where = at(position);
   if (req !== undefined) return whenReady(req, fd, true, 'write', () => sys.tryWrite(fd, buffer, offset, length, where));
   return report(writeBuffer, context, sys.write(fd, buffer, offset, length, where));
 };
 b.writeString = function writeString(fd, text, position, encoding, req, context) {
+  checkDescriptor(writeString, fd);
   const where = at(position);
   if (isText(encoding) && req === undefined) return report(writeString, context, sys.writeText(fd, text, where));
   const bytes = tools.library.require('buffer').Buffer.from(text, isText(encoding) ? 'utf8' : encoding);

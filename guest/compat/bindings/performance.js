@@ -9,6 +9,13 @@ const { milestones, constants } = b;
 for (const name of ['setupObservers', 'installGarbageCollectionTracking', 'removeGarbageCollectionTracking', 'notify']) {
   b[name] = nothing;
 }
+
+// Compiled when the library first asks for it, with perf_hooks.
+let histograms;
+const histogram = () => histograms ??= tools.kit.compile('tare/histogram', 'glue')(tools);
+Object.defineProperty(b, 'Histogram', { __proto__: null, get: () => histogram().Histogram });
+b.createELDHistogram = (resolution) => new (histogram().DelayHistogram)(resolution);
+
 b.loopIdleTime = () => 0;
 b.uvMetricsInfo = () => [0, 0, 0];
 b.markBootstrapComplete = () => {

@@ -46,6 +46,7 @@ b.getActiveResourcesInfo = function getActiveResourcesInfo() { return []; };
 b.setEmitWarningSync = nothing;
 
 b.dlopen = function dlopen(module, path) {
+  if (arguments.length < 2) throw coded(dlopen, 'ERR_MISSING_ARGS', 'process.dlopen needs at least 2 arguments', TypeError);
   const why = sys.access(path, 0) < 0 ? 'cannot open shared object file: No such file or directory' :
     'native addons cannot be loaded in a guest';
   throw coded(dlopen, 'ERR_DLOPEN_FAILED', `${path}: ${why}`);

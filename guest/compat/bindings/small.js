@@ -70,7 +70,18 @@ return {
     b.async_id_fields[kDefaultTriggerAsyncId] = -1;
     b.async_hook_fields[kCheck] = 1;
     b.execution_async_resources = [];
-    for (const name of ['setupHooks', 'setCallbackTrampoline', 'registerDestroyHook', 'queueDestroyAsyncId']) b[name] = nothing;
+    for (const name of ['setCallbackTrampoline', 'registerDestroyHook']) b[name] = nothing;
+    b.setupHooks = (hooks) => { b.destroyed = hooks.destroy; };
+    // Only called while somebody hooks the ends; they are told of later, together.
+    let ended = [];
+    b.queueDestroyAsyncId = (id) => {
+      if (ended.push(id) > 1) return;
+      tools.enqueue(() => {
+        const ids = ended;
+        ended = [];
+        for (const one of ids) b.destroyed(one);
+      });
+    };
     b.setPromiseHooks = (...hooks) => {
       b.hooks = hooks;
       kit.setPromiseHooks(...hooks);

@@ -6,5 +6,5 @@ const b = plain('url');
 const places = b.urlComponents;
 b.parse = function parse(input, base, raise) { return url.parse(input, base, raise, places); };
 b.update = (href, part, value) => url.update(href, part, value, places);
-b.pathToFileURL = (path) => url.pathToFileURL(path, places);
+b.pathToFileURL = (path, windows, host) => url.pathToFileURL(path, places, windows, host);
 return b;

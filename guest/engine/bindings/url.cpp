@@ -111,13 +111,17 @@ void get_origin(const Arguments& args) {
   args.GetReturnValue().Set(to_v8(isolate, take(ada_get_origin(url.get()))));
 }
 
+enum class PathKind { posix, windows };
+
 /// What a path may contain and an address would take for something else.
-std::string escape_path(std::string_view path) {
+std::string escape_path(std::string_view path, PathKind kind) {
   constexpr std::string_view special = "%\\\n\r\t?#[]^|~";
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
   for (const char c : path) {
-    if (special.find(c) == std::string_view::npos) {
+    if (kind == PathKind::windows && c == '\\') {
+      out += '/';
+    } else if (special.find(c) == std::string_view::npos) {
       out += c;
     } else {
       out += '%';
@@ -128,10 +132,18 @@ std::string escape_path(std::string_view path) {
   return out;
 }
 
-/// pathToFileURL(path, places)
+/// pathToFileURL(path, places, whether it is one of Windows, its host)
 void path_to_file_url(const Arguments& args) {
-  const Url url = parsed("file://" + escape_path(to_string(args.GetIsolate(), args[0])), std::nullopt);
-  if (url == nullptr) return throw_invalid_url(args, std::nullopt, std::nullopt);
+  v8::Isolate* isolate = args.GetIsolate();
+  const PathKind kind = args[2]->IsTrue() ? PathKind::windows : PathKind::posix;
+  const std::string path = to_string(isolate, args[0]);
+  const Url url = parsed("file://" + escape_path(path, kind), std::nullopt);
+  if (url == nullptr) return throw_invalid_url(args, path, std::nullopt);
+  if (kind == PathKind::windows && args[3]->IsString()) {
+    const std::string host = to_string(isolate, args[3]);
+    if (!ada_set_hostname(url.get(), host.data(), host.size()))
+      return throw_invalid_url(args, host, std::nullopt);
+  }
   answer(args, url, args[1]);
 }
 

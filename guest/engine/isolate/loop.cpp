@@ -160,13 +160,14 @@ void Loop::run_timers() {
   while (!realm_.call_bare("processTimers", now).ToLocal(&next)) {
     if (ending(realm_.isolate())) return;
   }
-  realm_.tick();
+  // Before the ticks: what they start or stop comes on top of it.
   const auto expiry = static_cast<std::int64_t>(next.As<v8::Number>()->Value());
+  timer_counted_ = expiry > 0;
   if (expiry != 0) {
     update_now();
     schedule_timer(std::abs(expiry) - now_ms_);
-    timer_counted_ = expiry > 0;
   }
+  realm_.tick();
 }
 
 bool Loop::run_posted() {

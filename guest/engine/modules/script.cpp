@@ -98,8 +98,7 @@ void run_in_context(const Arguments& args) {
   const bool ran = script->Run(context).ToLocal(&result);
   if (watchdog.stop() == ScriptWatchdog::Outcome::timed_out) {
     caught.Reset();
-    // Thrown past the scope of `caught`, and of this context.
-    const v8::Context::Scope outside(current);
+    // An error of the script's own context, as in Node, thrown past the scope of `caught`.
     throw_error(isolate, ErrorKind::error, "ERR_SCRIPT_EXECUTION_TIMEOUT",
                 fmt::format("Script execution timed out after {}ms", timeout));
     caught.ReThrow();
