@@ -161,11 +161,13 @@ getInternalBinding('builtins').setInternalLoaders = (internalBinding, require) =
 kit.compile('internal/bootstrap/realm', 'realm')(process, missing('linked binding'), getInternalBinding, primordials);
 
 const { internalBinding, require } = tools.library;
+tools.consoleOfV8 = globalThis.console;
 const mains = { __proto__: null }; // compiled ahead
 const run = (id, load = require) => (mains[id] ?? kit.compile(id, 'main'))(process, load, internalBinding, primordials);
 for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker', 'switches/does_own_process_state']) {
   run(`internal/bootstrap/${id}`);
 }
+kit.compile('tare/console', 'glue')(tools);
 // is_main_thread ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
 // modules, which is large, comes with the first of them.
 const later = new Set(['internal/modules/esm/loader', 'internal/modules/esm/utils', 'internal/modules/run_main',

@@ -231,6 +231,14 @@ class Conformance(unittest.TestCase):
         differing = [program.name for program in programs if program.name in explained]
         print(f"{len(programs)} programs, {equal} equal, {len(differing)} explained")
 
+    @unittest.skipUnless(PACKAGES, "`tare targets install conformance` has not been run")
+    def test_esbuild_wasm_is_refused_clearly(self):
+        code = "require('esbuild-wasm').transform('let x: number = 1', { loader: 'ts' }).catch((e) => { console.log(e.message); process.exit(9); })"
+        command = [TARE, "guest", "run", "--mount", f"{PACKAGES}:/root/node_modules", "-e", code]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False)
+        self.assertIn(b"disallowed", done.stdout + done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
     def test_the_table_in_the_documentation_is_of_these_programs(self):
         explained = json.loads((HERE / "differences.json").read_text())
         self.assertEqual(split_docs()[1], table_of(list(all_programs()), explained), "renew it: conformance_test.py --table")

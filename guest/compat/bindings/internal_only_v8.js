@@ -1,4 +1,4 @@
 // The binding `internal_only_v8`, which Node shows to its own library alone.
 'use strict';
 
-return { queryObjects: tools.missing('internal_only_v8.queryObjects') };
+return { queryObjects: (prototype) => tools.host.v8.queryObjects(prototype) };

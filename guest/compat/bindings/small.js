@@ -57,8 +57,9 @@ return {
     b.getSharedArrayBufferGrowable = function () { return this.growable; }; // V8 has no such class while a snapshot is made
     // The engine writes without a terminal, and at once: as Node does into a file.
     b.guessHandleType = (fd) => host.sys.handleType(fd);
+    host.util.setLazyMaker((id, key) => tools.library.require(id)[key]);
     b.defineLazyProperties = (target, id, keys, enumerable = true) => {
-      for (const key of keys) defineLazy(target, id, key, enumerable);
+      for (const key of keys) host.util.defineLazy(target, key, id, enumerable);
     };
   }),
   buffer: over('buffer', (b) => {
@@ -179,21 +180,3 @@ return {
     b.console = undefined;
   }),
 };
-
-function defineLazy(target, id, key, enumerable) {
-  const define = (value) => Object.defineProperty(target, key, { __proto__: null, value, writable: true, enumerable, configurable: true });
-  const get = {
-    [key]() {
-      const value = tools.library.require(id)[key];
-      define(value);
-      return value;
-    },
-  }[key];
-  Object.defineProperty(get, 'name', { __proto__: null, value: key, configurable: true });
-  const set = {
-    [key](value) {
-      define(value);
-    },
-  }[key];
-  Object.defineProperty(target, key, { __proto__: null, enumerable, configurable: true, get, set });
-}

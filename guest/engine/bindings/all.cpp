@@ -5,6 +5,7 @@
 namespace tare::engine {
 
 extern const Binding async_context_frame_binding;
+extern const Binding block_list_binding;
 extern const Binding buffer_binding;
 extern const Binding cjs_lexer_binding;
 extern const Binding contextify_binding;
@@ -32,6 +33,7 @@ extern const Binding zlib_binding;
 std::span<const Binding* const> all_bindings() {
   static constexpr std::array bindings{
       &async_context_frame_binding,
+      &block_list_binding,
       &buffer_binding,
       &cjs_lexer_binding,
       &contextify_binding,

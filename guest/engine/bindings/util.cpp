@@ -171,6 +171,38 @@ void sleep(const Arguments& args) {
     static_cast<void>(wait.block_until(wait.ticket(), deadline));
 }
 
+/// Where the global object keeps who makes lazy members: a snapshot takes no function along with a member.
+v8::Local<v8::Private> lazy_maker(v8::Isolate* isolate) {
+  return v8::Private::ForApi(isolate, key(isolate, "tare.lazyMaker"));
+}
+
+/// The value of a lazy member, by the id of the module that has it.
+void make_lazy_value(v8::Local<v8::Name> name, const v8::PropertyCallbackInfo<v8::Value>& info) {
+  v8::Isolate* isolate = info.GetIsolate();
+  v8::Local<v8::Context> context;
+  if (!info.Holder()->GetCreationContext(isolate).ToLocal(&context)) return;
+  v8::Local<v8::Value> maker;
+  v8::Local<v8::Value> value;
+  v8::Local<v8::Value> arguments[] = {info.Data(), name};
+  if (context->Global()->GetPrivate(context, lazy_maker(isolate)).ToLocal(&maker) && maker->IsFunction() &&
+      maker.As<v8::Function>()->Call(context, v8::Undefined(isolate), 2, arguments).ToLocal(&value))
+    info.GetReturnValue().Set(value);
+}
+
+void set_lazy_maker(const Arguments& args) {
+  const v8::Local<v8::Context> context = args.GetIsolate()->GetCurrentContext();
+  std::ignore = context->Global()->SetPrivate(context, lazy_maker(args.GetIsolate()), args[0]);
+}
+
+/// defineLazy(target, name, id, enumerable): a member that is made when somebody asks for it, and that is an
+/// ordinary one for whoever looks at it.
+void define_lazy(const Arguments& args) {
+  if (!args[0]->IsObject() || !args[1]->IsName() || !args[2]->IsString()) return;
+  const v8::PropertyAttribute attributes = args[3]->IsTrue() ? v8::None : v8::DontEnum;
+  std::ignore = args[0].As<v8::Object>()->SetLazyDataProperty(
+      args.GetIsolate()->GetCurrentContext(), args[1].As<v8::Name>(), make_lazy_value, args[2], attributes);
+}
+
 constexpr Native util_natives[] = {
     {"getPromiseDetails", get_promise_details},
     {"getProxyDetails", get_proxy_details},
@@ -186,11 +218,15 @@ constexpr Native util_natives[] = {
     {"arrayBufferViewHasBuffer", array_buffer_view_has_buffer},
     {"constructSharedArrayBuffer", construct_shared_array_buffer},
     {"markPromiseAsHandled", mark_promise_as_handled},
+    {"setLazyMaker", set_lazy_maker},
+    {"defineLazy", define_lazy},
 };
+
+const std::vector<std::intptr_t> util_references{reinterpret_cast<std::intptr_t>(make_lazy_value)};
 
 }  // namespace
 
 extern const Binding util_binding;
-const Binding util_binding{"util", util_natives};
+const Binding util_binding{"util", util_natives, nullptr, util_references};
 
 }  // namespace tare::engine

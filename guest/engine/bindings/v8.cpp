@@ -1,5 +1,7 @@
 #include <array>
 #include <cstring>
+#include <v8-profiler.h>
+#include <vector>
 
 #include "engine/bindings/support.hpp"
 
@@ -51,12 +53,44 @@ void cached_data_version_tag(const Arguments& args) {
   args.GetReturnValue().Set(v8::ScriptCompiler::CachedDataVersionTag());
 }
 
+/// Objects that inherit from one.
+class Heirs final : public v8::QueryObjectPredicate {
+ public:
+  explicit Heirs(v8::Local<v8::Value> prototype) : prototype_(prototype) {}
+
+  bool Filter(v8::Local<v8::Object> object) override {
+    v8::Local<v8::Value> above = object->GetPrototypeV2();
+    // A proxy says itself what is above it: its program would run in the midst of a collection.
+    while (above->IsObject() && !above->IsProxy()) {
+      if (above->StrictEquals(prototype_)) return true;
+      above = above.As<v8::Object>()->GetPrototypeV2();
+    }
+    return false;
+  }
+
+ private:
+  v8::Local<v8::Value> prototype_;
+};
+
+/// queryObjects(prototype): all that inherit from it.
+void query_objects(const Arguments& args) {
+  v8::Isolate* isolate = args.GetIsolate();
+  const v8::Local<v8::Context> context = isolate->GetCurrentContext();
+  Heirs heirs(args[0]);
+  std::vector<v8::Global<v8::Object>> found;
+  isolate->GetHeapProfiler()->QueryObjects(context, &heirs, &found);
+  v8::LocalVector<v8::Value> objects(isolate);
+  for (const auto& object : found) objects.push_back(object.Get(isolate));
+  args.GetReturnValue().Set(v8::Array::New(isolate, objects.data(), objects.size()));
+}
+
 constexpr Native v8_natives[] = {
     {"heap", heap},
     {"code", code},
     {"space", space},
     {"isStringOneByteRepresentation", is_string_one_byte},
     {"cachedDataVersionTag", cached_data_version_tag},
+    {"queryObjects", query_objects},
 };
 
 }  // namespace

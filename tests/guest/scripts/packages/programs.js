@@ -47,7 +47,4 @@ const random = Uint8Array.from({ length: 16 }, (_, i) => i * 7); console.log(v4(
   }),
   module_program('acorn, commander, jszip, lodash, semver, yaml, pdf-lib, typescript by import', `import * as acorn from 'acorn'; import { Command, program } from 'commander'; import JSZip from 'jszip'; import _ from 'lodash'; import chunk from 'lodash/chunk.js'; import semver, { satisfies } from 'semver'; import YAML, { parse } from 'yaml'; import { PDFDocument } from 'pdf-lib'; import ts from 'typescript';
 console.log(acorn.parse('x', { ecmaVersion: 5 }).type, program instanceof Command, typeof JSZip.loadAsync, chunk([1, 2, 3], 2), _.VERSION, satisfies('1.2.3', '^1'), semver.major('2.1.0'), parse('a: 1'), YAML.stringify([1]), typeof PDFDocument.create, ts.version, Object.keys(acorn).length > 10);`),
-  program('esbuild-wasm', async () => {
-    const esbuild = require('esbuild-wasm'); console.log(typeof esbuild.transform, esbuild.version); await later(() => esbuild.transform('let x: number = 1', { loader: 'ts' }).then((r) => r.code)); esbuild.stop?.();
-  }),
 ];
