@@ -64,7 +64,7 @@ Measurement measure_churn() {
   const auto counters = guests.settle();
   const Facts end = facts_once_back(guests, start);
   const double after = guests.pss_mb();
-  const std::uint64_t left = guests.vm().dispose();
+  const std::uint64_t left = guests.vm().dispose().killed;
 
   Measurement measurement{after - before, {}, {}, {}, {}, {}};
   measurement.note = fmt::format(

@@ -26,7 +26,8 @@ std::string check(const report::Document& document) {
     ++rows;
     if (total->second.samples.size() == iterations) ++whole;
   }
-  const std::size_t expected = 3 * driver::all_workloads({1, 8, 32}).size() + 2;
+  const std::size_t expected =
+      3 * driver::all_workloads({.fanouts = {1, 8, 32}, .guests = {}, .processes = {}}).size() + 2;
   if (!document.complete || !document.invariants.ok || rows != expected || whole != expected) {
     throw Error(ErrorCode::failed, "the run whose memory was to be measured is not right",
                 document.invariants.failures.empty() ? fmt::format("{} of {} rows are whole", whole, expected)

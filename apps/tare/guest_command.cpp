@@ -36,15 +36,20 @@ void add_run(CLI::App& guest, Context& context) {
       "LIST");
   add_text(*run, "--deny", flags->deny, "Permissions to take away: fs, childProcess, network, env, all",
            "LIST");
-  run->add_option("--mount", flags->mounts,
-                  "A folder of this machine that the guest sees; rw: what it writes there comes back when it "
-                  "has ended")
+  run->add_option(
+         "--mount", flags->mounts,
+         "A folder of this machine that the guest sees; rw: and may change. A file that a process of it "
+         "has written comes back when that has ended")
       ->type_name("HOST:GUEST[:ro|:rw]")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
   add_text(*run, "--cwd", flags->cwd, "Folder that it starts in (default /root)", "GUEST");
-  add_text(*run, "--memory", flags->memory, "Limit of its heap, 16 to 65536 (default: the engine's)", "MB");
+  add_text(*run, "--memory", flags->memory, "Limit of its heap, 16 to 65536 (default 128)", "MB");
+  add_text(*run, "--files", flags->files,
+           "Limit of its files, with what it has written into mounts and is not back yet, 1 to 65536 "
+           "(default 256)",
+           "MB");
   add_text(*run, "--timeout", flags->timeout, "Limit of its time", "SECONDS");
   add_text(*run, "--pool", flags->pool, "Isolates kept ready for its children, 0 to 256 (default 0)", "N");
   add_text(*run, "-e,--eval", flags->code, "Run this instead of a file", "CODE");

@@ -34,6 +34,11 @@ guest::Mount mount_of(const std::string& text) {
   }
   mount.guest = fs::path(rest.substr(colon + 1)).lexically_normal().string();
   if (mount.guest.size() > 1 && mount.guest.ends_with('/')) mount.guest.pop_back();
+  if (mount.guest.find(':') != std::string::npos) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--mount has no access '{}'", mount.guest.substr(mount.guest.rfind(':') + 1)),
+                "known: ro, rw", "as in --mount .:/work:rw");
+  }
   if (mount.guest == "/") {
     throw Error(ErrorCode::usage, "--mount cannot be at /", "the guest's own folders are there",
                 "as in --mount .:/work:rw");

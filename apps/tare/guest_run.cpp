@@ -39,6 +39,7 @@ constexpr int exit_broken_pipe = 128 + SIGPIPE;
 constexpr int exit_lost = 125;  // the engine, or files that could not be written back
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr WholeRange memory_range{16, 65536};
+constexpr WholeRange files_range{1, 65536};
 constexpr double longest_timeout = 86'400;
 
 Error usage(const std::string& what, std::string hint = "see `tare guest run --help`") {
@@ -286,7 +287,8 @@ LimitText limit_text(const Exit& exit, const GuestRunFlags& flags) {
 /// One line about an end that the guest itself did not choose, and the exit code.
 int report(const Exit& exit, const GuestRunFlags& flags, Context& context) {
   if (exit.is(guest::reason::refused)) {
-    complain(context, Error(ErrorCode::failed, "the guest was refused", exit.detail.value_or("")));
+    complain(context, Error(ErrorCode::failed, "the guest was refused", exit.detail.value_or(""),
+                            flags.cwd ? "--cwd names a folder of the guest's machine" : ""));
   } else if (exit.is(guest::reason::lost)) {
     complain(context, Error(ErrorCode::failed, exit.detail.value_or("the guest was lost")));
   } else if (exit.reason && !exit.is(guest::reason::killed)) {
@@ -297,6 +299,21 @@ int report(const Exit& exit, const GuestRunFlags& flags, Context& context) {
     context.err.write("tare: " + text::one_line(problem) + "\n");
   // Its own code would say that all is well.
   return exit.files_lost > 0 ? exit_lost : exit.shell_code();
+}
+
+}  // namespace
+
+namespace {
+
+/// Children that outlived the guest end with its machine, and what they wrote comes back then.
+void add_left_over(guest::Vm& vm, Exit& exit) {
+  try {
+    const guest::Vm::Disposed left = vm.dispose();
+    exit.files_lost += left.files_lost;
+    exit.sync_problems.insert(exit.sync_problems.end(), left.sync_problems.begin(), left.sync_problems.end());
+  } catch (const Error& error) {
+    exit.sync_problems.push_back(error.line());
+  }
 }
 
 }  // namespace
@@ -317,6 +334,12 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
     machine.limits.array_buffer_bytes = bytes;
     // Room for both, else the engine's own limit would come first.
     options.memory_limit_bytes = std::max(options.memory_limit_bytes, 3 * bytes);
+  }
+  if (flags.files) {
+    const auto bytes =
+        static_cast<std::uint64_t>(whole_number("--files", *flags.files, files_range)) * megabyte;
+    machine.limits.file_bytes = bytes;
+    options.memory_limit_bytes += bytes;
   }
   options.pool = flags.pool ? static_cast<std::uint32_t>(whole_number("--pool", *flags.pool, pool_range)) : 0;
   options.network = machine.permissions.network;
@@ -343,7 +366,9 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
     exit = follow(guest);
   }
   recordings.write(engine, guest, context);
-  return exit ? report(*exit, flags, context) : exit_broken_pipe;
+  if (!exit) return exit_broken_pipe;
+  if (!machine.mounts.empty() && !exit->is(guest::reason::lost)) add_left_over(vm, *exit);
+  return report(*exit, flags, context);
 }
 
 }  // namespace tare::cli

@@ -18,6 +18,7 @@ struct GuestRunFlags {
   std::optional<std::string> allow;
   std::optional<std::string> deny;
   std::optional<std::string> memory;
+  std::optional<std::string> files;
   std::optional<std::string> timeout;
   std::optional<std::string> pool;
   std::vector<std::string> mounts;

@@ -215,8 +215,11 @@ struct Reply {
   /// Of dispose_vm: how many processes still lived and were killed.
   std::optional<std::uint64_t> killed;
   std::optional<StageReport> stages;  ///< of stages
+  /// Of dispose_vm: of files that were written and had not gone back yet, as in Exited.
+  std::optional<std::uint64_t> files_lost;
+  std::optional<std::vector<std::string>> sync_problems;
 };
-BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed, stages))
+BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed, stages, files_lost, sync_problems))
 
 /// The argument of engine.js.
 struct EngineConfig {

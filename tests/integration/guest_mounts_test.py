@@ -55,6 +55,30 @@ class GuestMounts(harness.TareTest):
         self.assertEqual(self.guest(code), (0, "a.txt,child.txt,shell.txt,src\n", ""))
         self.assertEqual((self.host / "shell.txt").read_text(), "shell\n")
 
+    def test_what_outlives_the_guest_is_written_back_with_the_machine(self):
+        code = """
+        const fs = require('fs');
+        const { spawn } = require('child_process');
+        const log = fs.openSync('log', 'a');
+        const script = "require('fs').writeFileSync('own', 'x'); console.log('of the child'); process.send?.(0); setTimeout(() => {}, 1e6)";
+        const child = spawn(process.execPath, ['-e', script], { detached: true, stdio: ['ignore', log, log] });
+        child.unref();
+        (function wait() { fs.statSync('log').size > 0 ? process.exit() : setTimeout(wait, 5); })();
+        """
+        self.assertEqual(self.guest(code), (0, "", ""))
+        self.assertEqual((self.host / "log").read_text(), "of the child\n")
+        self.assertEqual((self.host / "own").read_text(), "x")
+
+    def test_what_outlives_the_guest_and_is_lost_is_said(self):
+        code = """
+        const { spawn } = require('child_process');
+        const script = "require('fs').writeFileSync('src/own', 'x'); process.stdout.write('written\\n'); setTimeout(() => {}, 1e6)";
+        spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit'] }).unref();
+        process.stdin.once('data', () => process.exit());
+        """
+        result = self.guest(code, wait_for=b"written", then=lambda: shutil.rmtree(self.host / "src"))
+        self.assertEqual(result, (125, "written\n", "tare: /work/src/own: not written back: No such file or directory\n"))
+
     def test_a_killed_guest_writes_back_too(self):
         code = "require('fs').writeFileSync('log', 'so far'); process.kill(process.pid, 'SIGKILL')"
         self.assertEqual(self.guest(code)[0], 137)
@@ -167,6 +191,7 @@ class GuestMounts(harness.TareTest):
     def test_places_that_cannot_be_mounted(self):
         cases = [
             ("x", 2, "--mount needs HOST:GUEST[:ro|:rw], got 'x'"),
+            (f"{self.host}:/work:rx", 2, "--mount has no access 'rx' (known: ro, rw)"),
             (f"{self.host}:/", 2, "--mount cannot be at /"),
             ("/:/work", 2, "cannot mount / (it shows a guest all of this machine)"),
             ("/proc:/work", 2, "cannot mount /proc (it shows a guest more of this machine than files)"),

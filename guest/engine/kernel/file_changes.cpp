@@ -247,10 +247,10 @@ Result<void> FileSystem::truncate(const Origin& origin, std::string_view path, s
   return truncate_node(**node, size, origin.writer);
 }
 
-Result<void> FileSystem::truncate_node(Inode& node, std::int64_t size, int writer) {
+Result<void> FileSystem::truncate_node(Inode& node, std::int64_t size, int writer, const Fd* host) {
   if (node.host) {
     const auto keep = size == 0 ? Mount::Keep::nothing : Mount::Keep::contents;
-    if (auto ready = node.host->mount->prepare_write(node, writer, keep, nullptr, now_ns()); !ready.ok())
+    if (auto ready = node.host->mount->prepare_write(node, writer, keep, host, now_ns()); !ready.ok())
       return ready;
   }
   auto done = node.content().truncate(size);

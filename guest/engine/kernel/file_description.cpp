@@ -84,8 +84,8 @@ Result<std::size_t> FileDescription::read_at(std::span<std::byte> into, std::int
 Result<std::size_t> FileDescription::write_at(std::span<const std::byte> bytes,
                                               std::optional<std::int64_t> offset) {
   if (node_->host) {
-    const auto ready =
-        node_->host->mount->prepare_write(*node_, writer_, Mount::Keep::contents, &host_, files_->now_ns());
+    const auto ready = node_->host->mount->prepare_write(*node_, files_->writer_of(writer_),
+                                                         Mount::Keep::contents, &host_, files_->now_ns());
     if (!ready.ok()) return ready.failure();
   }
   const bool appends = (flags() & O_APPEND) != 0;
@@ -141,7 +141,7 @@ Result<std::int64_t> FileDescription::seek(std::int64_t offset, Whence whence) {
 Result<void> FileDescription::truncate(std::int64_t size) {
   if (size < 0 || !may_write()) return Errno{EINVAL};
   const std::lock_guard lock(files_->mutex_);
-  return files_->truncate_node(*node_, size, writer_);
+  return files_->truncate_node(*node_, size, files_->writer_of(writer_), &host_);
 }
 
 Result<std::size_t> DirectoryDescription::read(std::span<std::byte>) {

@@ -47,7 +47,7 @@ class FileDescription final : public InodeDescription {
   Result<std::size_t> write_at(std::span<const std::byte> bytes, std::optional<std::int64_t> offset);
 
   const Fd host_;
-  const int writer_;
+  const int writer_;  ///< who opened it
   std::int64_t position_ = 0;
 };
 

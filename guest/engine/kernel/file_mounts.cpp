@@ -37,15 +37,29 @@ Result<void> FileSystem::mount(std::string_view path, HostFolder folder, MountAc
   return {};
 }
 
-std::optional<Synced> FileSystem::sync(int writer) {
+void FileSystem::begin_writer(int writer) {
+  if (mounts_.empty()) return;
+  const std::lock_guard lock(mutex_);
+  living_.insert(writer);
+}
+
+std::optional<Synced> FileSystem::end_writer(int writer) {
   if (mounts_.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
+  living_.erase(writer);
   std::optional<Synced> synced;
   for (const MountPoint& point : mounts_) {
     if (!point.mount->has_written(writer)) continue;
     if (!synced) synced.emplace();
     point.mount->sync(writer, *synced);
   }
+  return synced;
+}
+
+Synced FileSystem::sync() {
+  const std::lock_guard lock(mutex_);
+  Synced synced;
+  for (const MountPoint& point : mounts_) point.mount->sync(std::nullopt, synced);
   return synced;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 
 #include "base/clock.hpp"
+#include "base/fd.hpp"
 #include "engine/kernel/counters.hpp"
 #include "engine/kernel/description.hpp"
 #include "engine/kernel/limits.hpp"
@@ -32,8 +34,11 @@ struct Origin {
   std::string_view cwd = "/";
   std::uint32_t umask = 022;
   Permission fs = Permission::allow;
-  int writer = 0;  ///< whose end brings what is written here back to the host
+  int writer = 0;  ///< the process, whose end brings what it writes into mounts back to the host
 };
+
+/// The writer of what is written through a descriptor of a process that has ended.
+inline constexpr int nobody = -1;
 
 /// What /usr/bin/node and /bin/sh stand for.
 enum class Program { node, shell };
@@ -66,8 +71,13 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   /// Shows a folder of the host at an absolute path, which is made where it is missing. EBUSY for what is
   /// there and not an empty directory, EINVAL for the root.
   Result<void> mount(std::string_view path, HostFolder folder, MountAccess access);
-  /// Writes back what `writer` (a process number) has written into mounts. Nothing when that is nothing.
-  std::optional<Synced> sync(int writer);
+  /// A process begins, and has ended: then what it has written into mounts goes back to the host, and what
+  /// was written through descriptors of processes that had ended before. Nothing when that is nothing.
+  void begin_writer(int writer);
+  std::optional<Synced> end_writer(int writer);
+  /// All that has not gone back, whoever wrote it.
+  Synced sync();
+  bool has_mounts() const { return !mounts_.empty(); }
 
   /// `flags` of open(2): access mode, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY, O_NOFOLLOW; others are
   /// ignored. `mode` loses the umask.
@@ -145,10 +155,13 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
 
   /// The tree has a mount at or below the path, whose files are not to go with it.
   bool holds_mount(std::string_view path) const;
+  /// The process on whose behalf a descriptor of `opener` writes now.
+  int writer_of(int opener) const { return living_.contains(opener) ? opener : nobody; }
   void forget() const;
   void take_back(const Found& found, Inode& made);
   Result<std::string> read_whole(Inode& node, std::uint64_t most) const;
-  Result<void> truncate_node(Inode& node, std::int64_t size, int writer);
+  /// `host`: as in Mount::prepare_write.
+  Result<void> truncate_node(Inode& node, std::int64_t size, int writer, const Fd* host = nullptr);
   Result<void> copy_content(Inode& from, Inode& to, int writer);
 
   Result<std::shared_ptr<Inode>> make_inode(std::uint32_t mode);
@@ -169,7 +182,8 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
     std::string path;
     std::unique_ptr<Mount> mount;
   };
-  std::vector<MountPoint> mounts_;
+  std::vector<MountPoint> mounts_;  ///< do not change once there are processes
+  std::set<int> living_;            ///< processes that have not ended; kept only where there are mounts
 };
 
 }  // namespace tare::kernel

@@ -1,17 +1,19 @@
 #include "engine/kernel/host_folder.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <dirent.h>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace tare::kernel {
@@ -25,10 +27,6 @@ Result<void> done(int result) {
   return {};
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 timespec timespec_of(std::optional<std::int64_t> ns) {
   if (!ns) return {.tv_sec = 0, .tv_nsec = UTIME_OMIT};
   constexpr std::int64_t second = 1'000'000'000;
@@ -40,26 +38,31 @@ std::array<timespec, 2> timespecs(Times times) {
   return {timespec_of(times.atime_ns), timespec_of(times.mtime_ns)};
 }
 
+std::int64_t nanoseconds(const statx_timestamp& time) {
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
 Result<HostFacts> facts_of(int fd) {
-  struct stat host{};
-  if (::fstat(fd, &host) != 0) return Errno{errno};
+  struct statx host{};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &host) != 0) return Errno{errno};
   HostFacts facts;
   Stat& stat = facts.stat;
-  stat.dev = host.st_dev;
-  stat.ino = host.st_ino;
-  stat.mode = host.st_mode;
-  stat.nlink = host.st_nlink;
-  stat.uid = host.st_uid;
-  stat.gid = host.st_gid;
-  stat.rdev = host.st_rdev;
-  stat.size = host.st_size;
-  stat.blksize = static_cast<std::uint32_t>(host.st_blksize);
-  stat.blocks = static_cast<std::uint64_t>(host.st_blocks);
-  stat.atime_ns = nanoseconds(host.st_atim);
-  stat.mtime_ns = nanoseconds(host.st_mtim);
-  stat.ctime_ns = nanoseconds(host.st_ctim);
-  stat.birthtime_ns = stat.ctime_ns;  // as Node does without one
-  if (!S_ISLNK(host.st_mode)) return facts;
+  stat.dev = makedev(host.stx_dev_major, host.stx_dev_minor);
+  stat.ino = host.stx_ino;
+  stat.mode = host.stx_mode;
+  stat.nlink = host.stx_nlink;
+  stat.uid = host.stx_uid;
+  stat.gid = host.stx_gid;
+  stat.rdev = makedev(host.stx_rdev_major, host.stx_rdev_minor);
+  stat.size = static_cast<std::int64_t>(host.stx_size);
+  stat.blksize = host.stx_blksize;
+  stat.blocks = host.stx_blocks;
+  stat.atime_ns = nanoseconds(host.stx_atime);
+  stat.mtime_ns = nanoseconds(host.stx_mtime);
+  stat.ctime_ns = nanoseconds(host.stx_ctime);
+  // As libuv has it where a file system keeps none.
+  stat.birthtime_ns = (host.stx_mask & STATX_BTIME) != 0 ? nanoseconds(host.stx_btime) : 0;
+  if (!S_ISLNK(host.stx_mode)) return facts;
   std::array<char, 4096> target{};
   const ssize_t size = ::readlinkat(fd, "", target.data(), target.size());
   if (size < 0) return Errno{errno};
@@ -89,9 +92,25 @@ Result<HostFacts> fill(int fd, const HostFolder::Contents& contents, std::uint32
   return facts_of(fd);
 }
 
-std::string temporary_name() {
-  static std::atomic<std::uint64_t> count{0};
-  return ".tare-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1)) + "~";
+/// A file with a name that nobody has.
+struct Temporary {
+  std::string name;
+  Fd file;
+};
+
+/// Names that are taken were left by an engine that was killed.
+Result<Temporary> make_temporary(int folder) {
+  constexpr int attempts = 100;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    std::uint64_t random = 0;
+    if (::getrandom(&random, sizeof random, 0) < 0) return Errno{errno};
+    Temporary made{fmt::format(".tare-{:016x}~", random), Fd()};
+    made.file =
+        Fd(::openat(folder, made.name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (made.file) return made;
+    if (errno != EEXIST) return Errno{errno};
+  }
+  return Errno{EAGAIN};
 }
 
 std::uint32_t type_of(unsigned char type) {
@@ -138,10 +157,10 @@ Result<HostFacts> HostFolder::look(std::string_view path) const {
 }
 
 Result<Fd> HostFolder::open_file(std::string_view path) const {
-  // It may be a pipe by now, but one that is only opened and not waited for.
   const auto facts = look(path);
   if (!facts.ok()) return facts.failure();
   if (!S_ISREG(facts->stat.mode)) return Errno{EACCES};
+  // It may have become a pipe by now: nobody waits for its other end.
   auto fd = open_beneath(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
   if (!fd.ok()) return fd.failure();
   struct stat host{};
@@ -201,7 +220,8 @@ Result<void> HostFolder::make_directory(std::string_view path, std::uint32_t mod
   if (!place.ok()) return place.failure();
   if (::mkdirat(place->folder.get(), place->name.c_str(), 0700) != 0) return Errno{errno};
   // The umask of this process is none of the guest's.
-  return set_mode(path, mode);
+  return done(::fchmodat(place->folder.get(), place->name.c_str(), mode & (permission_bits | S_ISVTX),
+                         AT_SYMLINK_NOFOLLOW));
 }
 
 Result<void> HostFolder::make_symlink(const std::string& target, std::string_view path) const {
@@ -258,17 +278,15 @@ Result<HostFacts> HostFolder::put(std::string_view path, const Contents& content
   const auto place = place_of(path);
   if (!place.ok()) return place.failure();
   const int folder = place->folder.get();
-  const std::string temporary = temporary_name();
-  const Fd file(
-      ::openat(folder, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return Errno{errno};
-  auto facts = fill(file.get(), contents, mode, times);
+  const auto temporary = make_temporary(folder);
+  if (!temporary.ok()) return temporary.failure();
+  auto facts = fill(temporary->file.get(), contents, mode, times);
   if (facts.ok()) {
     const unsigned flags = existing == Existing::refuse ? RENAME_NOREPLACE : 0;
-    if (::renameat2(folder, temporary.c_str(), folder, place->name.c_str(), flags) == 0) return facts;
+    if (::renameat2(folder, temporary->name.c_str(), folder, place->name.c_str(), flags) == 0) return facts;
     facts = Errno{errno};
   }
-  ::unlinkat(folder, temporary.c_str(), 0);
+  ::unlinkat(folder, temporary->name.c_str(), 0);
   return facts;
 }
 

@@ -13,7 +13,6 @@ namespace tare::kernel {
 namespace {
 
 constexpr std::size_t nodes_kept = 1024;
-constexpr std::size_t most_problems = 100;
 constexpr int most_copies = 100;
 
 std::string path_in(const Inode& directory, std::string_view name) {
@@ -62,7 +61,11 @@ void Mount::drop(Nodes::iterator entry) {
 
 void Mount::forget() {
   gone_.clear();
-  if (nodes_.size() <= nodes_kept + dirty_.size()) return;
+  if (nodes_.size() > nodes_kept + dirty_.size()) drop_unused();
+}
+
+void Mount::drop_unused() {
+  gone_.clear();
   std::erase_if(
       nodes_, [](const auto& entry) { return entry.second.use_count() == 1 && !entry.second->host->dirty; });
 }
@@ -128,6 +131,7 @@ Result<Fd> Mount::open(const Inode& node) const {
 Result<void> Mount::load(Inode& node, const Fd* host) const {
   Fd opened;
   if (host == nullptr || !*host) {
+    if (node.host->unlinked) return Errno{ENOENT};  // another may have its name
     auto file = open(node);
     if (!file.ok()) return file.failure();
     opened = *std::move(file);
@@ -149,14 +153,13 @@ Result<void> Mount::load(Inode& node, const Fd* host) const {
   }
 }
 
-Inode& Mount::mark(Inode& node, int writer) {
+void Mount::mark(Inode& node, int writer) {
   Dirty& dirty = dirty_[&node];
   if (!node.host->dirty) {
     node.host->dirty = true;
     dirty.node = node.shared_from_this();
   }
   dirty.writers.insert(writer);
-  return node;
 }
 
 Result<void> Mount::prepare_write(Inode& node, int writer, Keep keep, const Fd* host, std::int64_t now_ns) {
@@ -183,9 +186,8 @@ Result<Inode*> Mount::create_file(Inode& directory, std::string_view name, std::
   auto node = std::make_shared<Inode>(usage_, next_number_++, S_IFREG | (mode & 0777), now_ns);
   node->nlink = 1;
   node->host = std::make_unique<HostNode>(HostNode{this, path, options_.device, std::nullopt, true});
-  Inode& made = mark(*node, writer);
-  nodes_.insert_or_assign(std::move(path), std::move(node));
-  return &made;
+  mark(*node, writer);
+  return nodes_.insert_or_assign(std::move(path), std::move(node)).first->second.get();
 }
 
 Result<void> Mount::make_directory(const Inode& directory, std::string_view name, std::uint32_t mode) {
@@ -340,18 +342,18 @@ void Mount::settle(Inode& node, const HostFacts& facts) {
   dirty_.erase(entry);
 }
 
-/// ESTALE when the host's file is not the one any more that was read.
+/// EBUSY when the host's file is not the one any more that was read.
 Result<void> Mount::put_back(Inode& node) {
   const HostNode& host = *node.host;
   auto existing = HostFolder::Existing::refuse;
   if (host.facts) {
     const auto now = folder_.look(host.path);
-    if (now.ok() && !now->same_content(*host.facts)) return Errno{ESTALE};
+    if (now.ok() && !now->same_content(*host.facts)) return Errno{EBUSY};
     if (now.ok()) existing = HostFolder::Existing::replace;
   }
   const auto put = folder_.put(host.path, contents_of(node.content()), node.mode,
                                {node.atime_ns, node.mtime_ns}, existing);
-  if (!put.ok()) return Errno{put.error() == EEXIST ? ESTALE : put.error()};
+  if (!put.ok()) return Errno{put.error() == EEXIST ? EBUSY : put.error()};
   settle(node, *put);
   return {};
 }
@@ -378,11 +380,10 @@ Result<std::string> Mount::put_aside(Inode& node) {
 void Mount::sync_one(Inode& node, Synced& synced) {
   const std::string path = node.host->path;
   const auto tell = [&](const std::string& what) {
-    if (synced.problems.size() < most_problems)
-      synced.problems.push_back(fmt::format("{}/{}: {}", options_.path, path, what));
+    synced.add_problem(fmt::format("{}/{}: {}", options_.path, path, what));
   };
   auto put = put_back(node);
-  if (!put.ok() && put.error() == ESTALE) {
+  if (!put.ok() && put.error() == EBUSY) {
     if (const auto aside = put_aside(node); aside.ok()) {
       tell(fmt::format("changed on the host meanwhile; what the guest wrote is in {}/{}", options_.path,
                        *aside));
@@ -401,23 +402,24 @@ void Mount::sync_one(Inode& node, Synced& synced) {
 }
 
 bool Mount::has_written(int writer) const {
-  return std::any_of(dirty_.begin(), dirty_.end(),
-                     [&](const auto& entry) { return entry.second.writers.contains(writer); });
+  return std::any_of(dirty_.begin(), dirty_.end(), [&](const auto& entry) {
+    const std::set<int>& writers = entry.second.writers;
+    return writers.contains(writer) || writers.contains(nobody);
+  });
 }
 
-void Mount::sync(int writer, Synced& synced) {
-  if (!has_written(writer)) return;
+void Mount::sync(std::optional<int> writer, Synced& synced) {
   std::vector<std::shared_ptr<Inode>> written;
   for (const auto& [node, dirty] : dirty_) {
-    if (dirty.writers.empty() || dirty.writers.contains(writer)) written.push_back(dirty.node);
+    const std::set<int>& writers = dirty.writers;
+    const bool wanted = !writer || writers.empty() || writers.contains(*writer) || writers.contains(nobody);
+    if (wanted) written.push_back(dirty.node);
   }
   std::sort(written.begin(), written.end(),
             [](const auto& a, const auto& b) { return a->host->path < b->host->path; });
   for (const auto& node : written) sync_one(*node, synced);
   written.clear();
-  gone_.clear();
-  std::erase_if(
-      nodes_, [](const auto& entry) { return entry.second.use_count() == 1 && !entry.second->host->dirty; });
+  drop_unused();
 }
 
 }  // namespace tare::kernel

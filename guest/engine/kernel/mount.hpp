@@ -18,11 +18,11 @@ namespace tare::kernel {
 
 /// A folder of the host that a guest sees as one of its own.
 ///
-/// What guests write into files stays in a shadow, in memory, until the process that wrote it has ended: then
-/// sync() puts each written file back, whole. New files are in the shadow, too. All else (folders, links,
-/// names that are moved or removed, modes and times of files that nobody has written) is changed at once, so
-/// that its errors are those of the call. What nobody has written is read from the host, as it is there at
-/// that moment.
+/// What guests write into files stays in a shadow, in memory, until the process that opened them has ended:
+/// then sync() puts each written file back, whole. New files are in the shadow, too. All else (folders,
+/// links, names that are moved or removed, modes and times of files that nobody has written) is changed at
+/// once, so that its errors are those of the call. What nobody has written is read from the host, as it is
+/// there at that moment.
 ///
 /// Guarded by the lock of its file system.
 class Mount {
@@ -42,7 +42,7 @@ class Mount {
   /// As the host has it now.
   const std::shared_ptr<Inode>& root();
 
-  /// Forgets what nobody needs; pointers from find() are not good any more then.
+  /// Forgets what nobody needs. Pointers from find() are good until then, or until sync() or remove_tree().
   void forget();
 
   /// What `name` of the directory stands for now; null when there is no such name.
@@ -55,7 +55,7 @@ class Mount {
   /// The host's file for reading; without a descriptor when it is in the shadow.
   Result<Fd> open(const Inode& node) const;
   /// Brings the file into the shadow on behalf of the process `writer`, which will write it. `host` is what
-  /// open() gave; opened here when it is null.
+  /// open() gave; opened here when it is null, for a file that has its name.
   enum class Keep { contents, nothing };
   Result<void> prepare_write(Inode& node, int writer, Keep keep, const Fd* host, std::int64_t now_ns);
 
@@ -75,9 +75,10 @@ class Mount {
   Result<void> set_mode(Inode& node, std::uint32_t mode, std::int64_t now_ns);
   Result<void> set_times(Inode& node, Times times, std::int64_t now_ns);
 
-  /// Puts back what `writer` has written, and says how that went.
-  void sync(int writer, Synced& synced);
+  /// Whether there is something to put back when `writer` has ended: also what nobody has written.
   bool has_written(int writer) const;
+  /// Puts that back, or without a writer all, and adds how that went.
+  void sync(std::optional<int> writer, Synced& synced);
 
  private:
   using Nodes = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
@@ -88,13 +89,15 @@ class Mount {
 
   std::shared_ptr<Inode> make(std::string path, const HostFacts& facts);
   Result<void> may_change() const;
-  Inode& mark(Inode& node, int writer);
+  void mark(Inode& node, int writer);
   void drop(Nodes::iterator entry);
+  void drop_unused();
   bool has_new_files(const Inode& directory) const;
   void unlinked(Inode& node);
   void move_below(const std::string& from, const std::string& to);
   Result<void> put_back(Inode& node);
   Result<std::string> put_aside(Inode& node);
+  /// A dirty file is on the host now.
   void settle(Inode& node, const HostFacts& facts);
   void sync_one(Inode& node, Synced& synced);
   Result<void> load(Inode& node, const Fd* host) const;

@@ -29,7 +29,7 @@ std::string text_of(const fs::path& path) {
 }
 
 Synced all_back(std::uint64_t files) {
-  return {files, 0, {}};
+  return {files, 0, {}, 0};
 }
 
 void put(const fs::path& path, const std::string& text) {
@@ -47,6 +47,7 @@ class MountTest : public ::testing::Test {
     put(host_ / "a.txt", "from the host");
     put(base_ / "secret", "secret");
     mount("/work", host_, FileSystem::MountAccess::write);
+    for (const int who : {1, 2, writer, writer + 1}) files_->begin_writer(who);
   }
   ~MountTest() override { fs::remove_all(base_); }
 
@@ -111,7 +112,7 @@ TEST_F(MountTest, stat_is_the_hosts_and_the_owner_is_root) {
 
 TEST_F(MountTest, nothing_to_write_back_is_no_sync) {
   read("/work/a.txt");
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
 }
 
 TEST_F(MountTest, a_written_file_comes_back_when_its_writer_has_ended) {
@@ -122,12 +123,12 @@ TEST_F(MountTest, a_written_file_comes_back_when_its_writer_has_ended) {
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"}));
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host");
 
-  EXPECT_FALSE(files_->sync(writer + 1));
-  EXPECT_EQ(files_->sync(writer), all_back(2));
+  EXPECT_FALSE(files_->end_writer(writer + 1));
+  EXPECT_EQ(files_->end_writer(writer), all_back(2));
   EXPECT_EQ(text_of(host_ / "new.txt"), "made");
   EXPECT_EQ(text_of(host_ / "a.txt"), "changed");
   EXPECT_EQ(host_names(), (Names{"a.txt", "new.txt", "src"}));
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
   EXPECT_EQ(read("/work/new.txt"), "made");
 }
 
@@ -135,11 +136,11 @@ TEST_F(MountTest, appending_keeps_what_is_there) {
   const auto file = files_->open(origin(), "/work/a.txt", O_WRONLY | O_APPEND);
   ASSERT_TRUE((*file)->write(bytes(", and more")).ok());
   EXPECT_EQ(files_->stat(origin(), "/work/a.txt")->size, 23);
-  EXPECT_EQ(files_->sync(writer)->files, 1U);
+  EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host, and more");
   // The description goes on with the file, and so does the next sync.
   ASSERT_TRUE((*file)->write(bytes("!")).ok());
-  EXPECT_EQ(files_->sync(writer)->files, 1U);
+  EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host, and more!");
 }
 
@@ -147,7 +148,7 @@ TEST_F(MountTest, mode_and_times_of_a_written_file_are_kept) {
   write("/work/tool", "#!/bin/sh\n");
   ASSERT_EQ(files_->chmod(origin(), "/work/tool", 04755).error(), 0);
   ASSERT_EQ(files_->utimes(origin(), "/work/tool", {1'000'000'000, 2'000'000'000}).error(), 0);
-  files_->sync(writer);
+  files_->end_writer(writer);
   struct stat host{};
   ASSERT_EQ(::stat((host_ / "tool").c_str(), &host), 0);
   EXPECT_EQ(host.st_mode & 07777, 0755U) << "no file runs as somebody else";
@@ -167,7 +168,7 @@ TEST_F(MountTest, names_change_at_once) {
   EXPECT_EQ(files_->rmdir(origin(), "/work/src/deep").error(), ENOTEMPTY);
   ASSERT_EQ(files_->remove_tree(origin(), "/work/src").error(), 0);
   EXPECT_EQ(host_names(), (Names{"c.txt"}));
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
 }
 
 TEST_F(MountTest, a_written_file_that_is_moved_over_another_is_whole_at_once) {
@@ -182,7 +183,7 @@ TEST_F(MountTest, new_files_move_with_their_folder) {
   EXPECT_EQ(files_->rmdir(origin(), "/work/src").error(), ENOTEMPTY);
   ASSERT_EQ(files_->rename(origin(), "/work/src", "/work/lib").error(), 0);
   EXPECT_EQ(read("/work/lib/x"), "x");
-  EXPECT_EQ(files_->sync(writer)->files, 1U);
+  EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "lib/x"), "x");
 }
 
@@ -190,7 +191,7 @@ TEST_F(MountTest, a_new_file_that_was_removed_never_comes_to_the_host) {
   write("/work/scratch", "x");
   ASSERT_EQ(files_->unlink(origin(), "/work/scratch").error(), 0);
   EXPECT_EQ(names("/work"), (Names{"a.txt", "src"}));
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"}));
 }
 
@@ -201,7 +202,7 @@ TEST_F(MountTest, an_open_file_outlives_its_name) {
   EXPECT_EQ(read_some(**file), "from the host");
   ASSERT_TRUE((*file)->pwrite(bytes("FROM"), 0).ok());
   EXPECT_EQ((*file)->stat()->size, 13);
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
   EXPECT_FALSE(fs::exists(host_ / "a.txt"));
 }
 
@@ -239,7 +240,7 @@ TEST_F(MountTest, a_folder_that_becomes_a_link_is_not_followed) {
   write("/work/src/x", "x");
   fs::remove_all(host_ / "src");
   fs::create_directory_symlink(base_, host_ / "src");
-  const auto synced = files_->sync(writer);
+  const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 0U);
   ASSERT_EQ(synced->problems.size(), 1U);
   EXPECT_TRUE(synced->problems[0].starts_with("/work/src/x: not written back: ")) << synced->problems[0];
@@ -249,7 +250,7 @@ TEST_F(MountTest, a_folder_that_becomes_a_link_is_not_followed) {
 TEST_F(MountTest, other_names_of_a_written_file_keep_the_old_content) {
   fs::create_hard_link(base_ / "secret", host_ / "hard");
   write("/work/hard", "changed");
-  files_->sync(writer);
+  files_->end_writer(writer);
   EXPECT_EQ(text_of(base_ / "secret"), "secret");
   EXPECT_EQ(text_of(host_ / "hard"), "changed");
 }
@@ -259,7 +260,7 @@ TEST_F(MountTest, a_file_that_was_changed_on_the_host_meanwhile_stays_and_the_gu
   write("/work/new", "of the guest, too");
   put(host_ / "a.txt", "of somebody else");
   put(host_ / "new", "here first");
-  const auto synced = files_->sync(writer);
+  const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 2U);
   EXPECT_EQ(synced->problems,
             (Names{"/work/a.txt: changed on the host meanwhile; what the guest wrote is in /work/a.txt.guest",
@@ -269,14 +270,14 @@ TEST_F(MountTest, a_file_that_was_changed_on_the_host_meanwhile_stays_and_the_gu
   EXPECT_EQ(text_of(host_ / "new.guest"), "of the guest, too");
   write("/work/a.txt", "again");
   put(host_ / "a.txt", "again somebody else");
-  files_->sync(writer);
+  files_->end_writer(writer);
   EXPECT_EQ(text_of(host_ / "a.txt.guest2"), "again");
 }
 
 TEST_F(MountTest, a_file_that_was_removed_on_the_host_meanwhile_comes_back) {
   write("/work/a.txt", "of the guest");
   fs::remove(host_ / "a.txt");
-  EXPECT_EQ(files_->sync(writer), all_back(1));
+  EXPECT_EQ(files_->end_writer(writer), all_back(1));
   EXPECT_EQ(text_of(host_ / "a.txt"), "of the guest");
 }
 
@@ -286,11 +287,47 @@ TEST_F(MountTest, two_writers_of_one_file_see_each_other) {
   ASSERT_TRUE((*one)->pwrite(bytes("FROM"), 0).ok());
   ASSERT_TRUE((*two)->pwrite(bytes("HOST"), 9).ok());
   EXPECT_EQ(read_some(**one), "FROM the HOST");
-  EXPECT_EQ(files_->sync(1)->files, 1U);
+  EXPECT_EQ(files_->end_writer(1)->files, 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "FROM the HOST");
   ASSERT_TRUE((*two)->pwrite(bytes("GAST"), 9).ok());
-  EXPECT_EQ(files_->sync(2)->files, 1U);
+  EXPECT_EQ(files_->end_writer(2)->files, 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "FROM the GAST");
+}
+
+TEST_F(MountTest, what_is_written_after_its_opener_has_ended_comes_back_with_the_next_end) {
+  const auto inherited = files_->open(origin(1), "/work/log", O_WRONLY | O_CREAT);
+  EXPECT_EQ(files_->end_writer(1), all_back(1));
+  ASSERT_TRUE((*inherited)->write(bytes("of the child")).ok());
+  EXPECT_EQ(files_->end_writer(2), all_back(1));
+  EXPECT_EQ(text_of(host_ / "log"), "of the child");
+  ASSERT_TRUE((*inherited)->write(bytes(", and more")).ok());
+  EXPECT_EQ(files_->sync(), all_back(1));
+  EXPECT_EQ(text_of(host_ / "log"), "of the child, and more");
+}
+
+TEST_F(MountTest, a_file_without_its_name_is_truncated_and_never_anothers) {
+  const auto file = files_->open(origin(), "/work/a.txt", O_RDWR);
+  ASSERT_EQ(files_->unlink(origin(), "/work/a.txt").error(), 0);
+  put(host_ / "a.txt", "another");
+  ASSERT_EQ((*file)->truncate(4).error(), 0);
+  EXPECT_EQ(read_some(**file), "from");
+  EXPECT_EQ(text_of(host_ / "a.txt"), "another");
+}
+
+TEST_F(MountTest, a_written_file_that_the_host_has_changed_cannot_be_moved) {
+  write("/work/a.txt", "of the guest");
+  put(host_ / "a.txt", "of somebody else");
+  EXPECT_EQ(files_->rename(origin(), "/work/a.txt", "/work/b.txt").error(), EBUSY);
+  EXPECT_EQ(files_->end_writer(writer)->problems.size(), 1U);
+}
+
+TEST_F(MountTest, problems_are_counted_beyond_a_hundred) {
+  for (int i = 0; i < 103; ++i) write("/work/src/" + std::to_string(i), "x");
+  fs::remove_all(host_ / "src");
+  const auto synced = files_->end_writer(writer);
+  EXPECT_EQ(synced->lost, 103U);
+  EXPECT_EQ(synced->problems.size(), 100U);
+  EXPECT_EQ(synced->more_problems, 3U);
 }
 
 TEST_F(MountTest, a_full_disk_loses_nothing) {
@@ -300,7 +337,7 @@ TEST_F(MountTest, a_full_disk_loses_nothing) {
   ::getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   ::setrlimit(RLIMIT_FSIZE, &full);
-  const auto synced = files_->sync(writer);
+  const auto synced = files_->end_writer(writer);
   ::setrlimit(RLIMIT_FSIZE, &before);
   ::signal(SIGXFSZ, handler);
   EXPECT_EQ(synced->files, 0U);
@@ -310,9 +347,9 @@ TEST_F(MountTest, a_full_disk_loses_nothing) {
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"})) << "nothing half-written is left";
   EXPECT_EQ(read("/work/a.txt").size(), 8192U);
   // It is tried again with the next that is written back.
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
   write("/work/other", "x", writer + 1);
-  EXPECT_EQ(files_->sync(writer + 1)->files, 2U);
+  EXPECT_EQ(files_->end_writer(writer + 1)->files, 2U);
   EXPECT_EQ(text_of(host_ / "a.txt").size(), 8192U);
 }
 
@@ -321,14 +358,14 @@ TEST_F(MountTest, the_shadow_is_limited_and_a_host_file_is_not_loaded_by_halves)
   const auto file = files_->open(origin(), "/work/large", O_RDWR);
   EXPECT_EQ((*file)->pwrite(bytes("y"), 0).error(), ENOSPC);
   EXPECT_EQ((*file)->stat()->size, 2 << 20);
-  EXPECT_FALSE(files_->sync(writer));
+  EXPECT_FALSE(files_->end_writer(writer));
   write("/work/a.txt", "there is room again");
 }
 
 TEST_F(MountTest, holes_stay_holes) {
   write("/work/sparse", "x");
   ASSERT_EQ(files_->truncate(origin(), "/work/sparse", std::int64_t{1} << 33).error(), 0);
-  files_->sync(writer);
+  files_->end_writer(writer);
   struct stat host{};
   ASSERT_EQ(::stat((host_ / "sparse").c_str(), &host), 0);
   EXPECT_EQ(host.st_size, std::int64_t{1} << 33);
@@ -360,7 +397,7 @@ TEST_F(MountTest, is_a_device_of_its_own) {
   EXPECT_EQ(files_->copy_file(origin(), "/tmp/x", "/work/x", FileSystem::Existing::refuse).error(), 0);
   EXPECT_EQ(files_->copy_file(origin(), "/work/a.txt", "/tmp/a", FileSystem::Existing::refuse).error(), 0);
   EXPECT_EQ(read("/tmp/a"), "from the host");
-  EXPECT_EQ(files_->sync(writer)->files, 1U);
+  EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "x"), "x");
 }
 
@@ -395,7 +432,7 @@ TEST_F(MountTest, a_folder_that_vanished_says_so) {
   fs::remove_all(host_);
   EXPECT_EQ(files_->read_file(origin(), "/work/a.txt").error(), ENOENT);
   EXPECT_EQ(files_->read_directory(origin(), "/work").error(), ENOENT);
-  const auto synced = files_->sync(writer);
+  const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 0U);
   EXPECT_EQ(synced->problems.size(), 1U);
 }
@@ -413,7 +450,7 @@ TEST_F(MountTest, names_are_bytes) {
   EXPECT_EQ(names("/work")[2], odd);
   EXPECT_EQ(read("/work/" + odd), "odd");
   write("/work/\xc3\x28", "x");
-  files_->sync(writer);
+  files_->end_writer(writer);
   EXPECT_EQ(text_of(host_ / "\xc3\x28"), "x");
 }
 

@@ -100,7 +100,7 @@ void Process::post_exit(Exit exit) {
   on_kill(nullptr);
   fds_.close_all();
   const Stopwatch syncing(vm_->trace());
-  auto synced = vm_->files().sync(pid_);
+  auto synced = vm_->files().end_writer(pid_);
   if (synced) {
     syncing.record(Stage::process_exit_cleanup_sync_host_writes);
   } else {

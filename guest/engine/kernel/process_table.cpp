@@ -133,6 +133,7 @@ Result<std::shared_ptr<Process>> ProcessTable::insert(const std::shared_ptr<Proc
   start.pid = free_pid();
   auto process = std::make_shared<Process>(std::move(start));
   processes_.emplace(process->pid(), process);
+  vm_.files().begin_writer(process->pid());
   if (parent) parent->children_.insert(process->pid());
   ++live_;
   vm_.counters().processes_started.fetch_add(1);

@@ -21,13 +21,8 @@ Synced Vm::take_synced() {
 }
 
 void Vm::add_synced(Synced synced) {
-  constexpr std::size_t most = 100;
   const std::lock_guard lock(mutex_);
-  synced_.files += synced.files;
-  synced_.lost += synced.lost;
-  for (std::string& problem : synced.problems) {
-    if (synced_.problems.size() < most) synced_.problems.push_back(std::move(problem));
-  }
+  synced_.add(std::move(synced));
 }
 
 std::size_t Vm::dispose(const std::string& reason) {

@@ -114,6 +114,11 @@ kernel::Result<void> add_mount(kernel::FileSystem& files, const guest::Mount& mo
                      mount.access == guest::MountAccess::rw ? Access::write : Access::read);
 }
 
+std::vector<std::string> problems_of(kernel::Synced synced) {
+  if (synced.more_problems > 0) synced.problems.push_back(fmt::format("and {} more", synced.more_problems));
+  return std::move(synced.problems);
+}
+
 guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
   guest::Exited message;
   message.code = exit.code;
@@ -128,7 +133,7 @@ guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
   if (const auto files = process.files_synced()) message.sync = *files;
   kernel::Synced synced = process.vm()->take_synced();
   message.files_lost = synced.lost;
-  message.sync_problems = std::move(synced.problems);
+  message.sync_problems = problems_of(std::move(synced));
   return message;
 }
 
@@ -230,7 +235,20 @@ class Server {
     if (found == machines_.end()) return refusal("there is no such machine");
     const std::shared_ptr<kernel::Vm> vm = found->second.vm;
     machines_.erase(found);
-    return {.error = {}, .counters = {}, .killed = vm->dispose(), .stages = {}};
+    const std::size_t killed = vm->dispose();
+    // What they wrote comes to the host with their ends.
+    constexpr auto patience = std::chrono::seconds(2);
+    kernel::Synced synced;
+    if (vm->files().has_mounts()) {
+      static_cast<void>(vm->processes().wait_until_empty(std::chrono::steady_clock::now() + patience));
+      synced = vm->take_synced();
+      synced.add(vm->files().sync());
+    }
+    guest::Reply reply;
+    reply.killed = killed;
+    reply.files_lost = synced.lost;
+    reply.sync_problems = problems_of(std::move(synced));
+    return reply;
   }
 
   guest::Reply write_file(const guest::Frame& frame) {
@@ -245,37 +263,37 @@ class Server {
     }
     const auto written = files.write_file({}, file.path, content, file.mode);
     if (!written.ok()) return refusal(errno_text(written.error()));
-    const auto synced = files.sync(0);
+    const auto synced = files.end_writer(0);
     if (synced && !synced->problems.empty()) return refusal(synced->problems.front());
     return {};
   }
 
   guest::Reply stages() const {
     if (trace_ == nullptr) return refusal("this engine counts no stages");
-    return {.error = {}, .counters = {}, .killed = {}, .stages = stage_report(*trace_)};
+    guest::Reply reply;
+    reply.stages = stage_report(*trace_);
+    return reply;
   }
 
   guest::Reply stats() {
     const Pool::Counters pool = pool_->counters();
     const std::lock_guard lock(executions_->mutex);
     const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-    return {.error = {},
-            .counters =
-                std::map<std::string, std::int64_t>{
-                    {"liveGuests", number(executions_->live.size())},
-                    {"spawned", number(executions_->spawned)},
-                    {"exited", number(executions_->exited)},
-                    {"poolHits", number(pool.hits)},
-                    {"poolMisses", number(pool.misses)},
-                    {"poolReady", number(pool.ready)},
-                    {"threads", number(pool.threads)},
-                    {"workers", number(worker_threads())},
-                    {"vms", number(machines_.size())},
-                    {"abandoned", number(abandoned())},
-                    {"keptHeapPages", number(kept_heap_pages())},
-                },
-            .killed = {},
-            .stages = {}};
+    guest::Reply reply;
+    reply.counters = std::map<std::string, std::int64_t>{
+        {"liveGuests", number(executions_->live.size())},
+        {"spawned", number(executions_->spawned)},
+        {"exited", number(executions_->exited)},
+        {"poolHits", number(pool.hits)},
+        {"poolMisses", number(pool.misses)},
+        {"poolReady", number(pool.ready)},
+        {"threads", number(pool.threads)},
+        {"workers", number(worker_threads())},
+        {"vms", number(machines_.size())},
+        {"abandoned", number(abandoned())},
+        {"keptHeapPages", number(kept_heap_pages())},
+    };
+    return reply;
   }
 
   void spawn(const guest::Frame& frame, guest::Receiver& receiver) {

@@ -143,9 +143,9 @@ TEST_F(GuestEngine, an_execution_that_goes_takes_its_guest_along) {
     Execution gone = vm_.spawn(guest("stay"));
   }
   Execution other = vm_.spawn(guest("stay"));
-  EXPECT_EQ(vm_.dispose(), 1U) << "of two, one was killed before";
+  EXPECT_EQ(vm_.dispose().killed, 1U) << "of two, one was killed before";
   EXPECT_EQ(other.wait().signal, SIGKILL);
-  EXPECT_EQ(vm_.dispose(), 0U);
+  EXPECT_EQ(vm_.dispose().killed, 0U);
   EXPECT_THAT(line_of([&] { vm_.spawn(guest("exit", "0")); }), HasSubstr("disposed"));
 }
 

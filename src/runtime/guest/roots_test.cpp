@@ -17,8 +17,7 @@ TEST(Roots, are_real_paths) {
   const World world;
   fs::create_directories(world.folder() / "project/src");
   fs::create_directory_symlink("project", world.folder() / "link");
-  const auto roots =
-      checked_roots({world.folder() / "link/src"}, MountAccess::rw, world.installation());
+  const auto roots = checked_roots({world.folder() / "link/src"}, MountAccess::rw, world.installation());
   EXPECT_EQ(roots.front(), fs::canonical(world.folder()) / "project/src");
 }
 

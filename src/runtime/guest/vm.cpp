@@ -81,11 +81,12 @@ Context Vm::create_context(const ContextOptions& options) {
   return Context(std::move(context));
 }
 
-std::uint64_t Vm::dispose() {
-  if (state_->disposed.exchange(true)) return 0;
+Vm::Disposed Vm::dispose() {
+  if (state_->disposed.exchange(true)) return {};
   const Reply reply = state_->connection->request(Kind::dispose_vm, state_->id, "{}");
   if (reply.error) throw Error(ErrorCode::failed, "cannot dispose of the virtual machine", *reply.error);
-  return reply.killed.value_or(0);
+  return {reply.killed.value_or(0), reply.files_lost.value_or(0),
+          reply.sync_problems.value_or(std::vector<std::string>())};
 }
 
 }  // namespace tare::guest

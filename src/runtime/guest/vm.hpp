@@ -75,8 +75,14 @@ class Vm {
   /// Throws Error(unavailable) from an engine that cannot do it yet.
   Context create_context(const ContextOptions& options);
 
-  /// Kills what lives in it and frees it. How many processes still lived. Throws Error(failed).
-  std::uint64_t dispose();
+  struct Disposed {
+    std::uint64_t killed = 0;      ///< processes that still lived
+    std::uint64_t files_lost = 0;  ///< that they wrote into mounts, and that could not be written back
+    std::vector<std::string> sync_problems;
+  };
+  /// Kills what lives in it, writes back what that has written into mounts, and frees it. Throws
+  /// Error(failed).
+  Disposed dispose();
 
  private:
   std::shared_ptr<State> state_;

@@ -251,7 +251,7 @@ std::string sample(Lane& lane, const json::Value& value) {
 
 /// The engine's stages, and why there are no others, sub-phases of a lifecycle included.
 std::string stages(Lane& lane) {
-  lane.wake();
+  lane.wake(lane.dir());
   try {
     guest::StageReport report = lane.engine().stages();
     report.absent.insert(guest::absent_phases().begin(), guest::absent_phases().end());

@@ -41,6 +41,7 @@ class Lane {
   /// Starts what is not there. `dir`: a folder of the host that the machine has at `host_folder`, writable.
   /// An engine sees the folders that it was started with, so another one needs another engine.
   void wake(const std::optional<std::string>& dir = {});
+  const std::optional<std::string>& dir() const { return dir_; }
   guest::Engine& engine() { return *engine_; }
   guest::Vm& vm() { return *vm_; }
   /// Ends both: the memory and CPU of a fresh engine should not be beside another's.
