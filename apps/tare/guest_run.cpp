@@ -309,8 +309,12 @@ namespace {
 void add_left_over(guest::Vm& vm, Exit& exit) {
   try {
     const guest::Vm::Disposed left = vm.dispose();
-    exit.files_lost += left.files_lost;
-    exit.sync_problems.insert(exit.sync_problems.end(), left.sync_problems.begin(), left.sync_problems.end());
+    // What could not be written back before was tried once more.
+    exit.files_lost = left.files_lost;
+    for (const std::string& problem : left.sync_problems) {
+      const auto known = std::find(exit.sync_problems.begin(), exit.sync_problems.end(), problem);
+      if (known == exit.sync_problems.end()) exit.sync_problems.push_back(problem);
+    }
   } catch (const Error& error) {
     exit.sync_problems.push_back(error.line());
   }

@@ -72,7 +72,7 @@ class GuestMounts(harness.TareTest):
     def test_what_outlives_the_guest_and_is_lost_is_said(self):
         code = """
         const { spawn } = require('child_process');
-        const script = "require('fs').writeFileSync('src/own', 'x'); process.stdout.write('written\\n'); setTimeout(() => {}, 1e6)";
+        const script = "require('fs').writeFileSync('src/own', 'x'); console.log('written'); setTimeout(() => {}, 1e6)";
         spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit'] }).unref();
         process.stdin.once('data', () => process.exit());
         """
