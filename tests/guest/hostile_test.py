@@ -871,6 +871,17 @@ class StreamsOfGuests(EngineTest):
           require('fs').writeSync(1, 'ok\\n'); process.reallyExit(0)"""
         self.assert_output(code, "ok\n")
 
+    def test_lists_that_are_none_or_endless(self):
+        code = """
+          const fs = process.binding('fs'), { Process } = process.binding('process_wrap'), sync = process.binding('spawn_sync');
+          const endless = new Array(4294967295), file = '/usr/bin/node';
+          const lists = [{ length: 2147483647 }, { length: -1 }, 'x'.repeat(24), 5, null, undefined, endless, [5, null, {}]];
+          for (const list of lists) for (const call of [() => fs.writeBuffers(1, list, null), () => fs.readBuffers(0, list, null), () => new Process().spawn({ file, args: list }),
+            () => new Process().spawn({ file, args: ['node', '-v'], envPairs: list }), () => new Process().spawn({ file, args: ['node', '-v'], stdio: list }),
+            () => sync.spawn({ file, args: list, stdio: [] }), () => list !== endless && sync.spawn({ file, args: ['node', '-v'], stdio: list })]) try { call() } catch {}
+          require('fs').writeSync(1, 'ok\\n'); process.reallyExit(0)"""
+        self.assert_output(code, "ok\n")
+
     def test_compiled_code_of_a_guests_own_making_is_refused(self):
         code = """
           const { Script } = require('vm'); let n = 1; const source = () => `function f() { return ${n++} } f()`;

@@ -188,6 +188,18 @@ class GuestMounts(harness.TareTest):
         self.assertEqual(self.guest(code), (0, "100000 0\n", ""))
         self.assertEqual((self.host / "src/99999").read_text(), "x")
 
+    def test_one_folder_cannot_be_mounted_twice_if_it_is_writable(self):
+        for other in (self.host, self.host / "src", self.folder):
+            for access in ("ro", "rw"):
+                result = self.run_guest("--mount", f"{self.host}:/a:rw", "--mount", f"{other}:/b:{access}", "-e", "0")
+                self.assertEqual((result[0], result[1]), (2, ""))
+                self.assertIn("twice (at /", result[2])
+        both = self.run_guest("--mount", f"{self.host}:/a", "--mount", f"{self.host / 'src'}:/b", "-e", "console.log(1)")
+        self.assertEqual(both, (0, "1\n", ""))
+        inside = self.run_guest("--mount", f"{self.host}:/a", "--mount", f"{self.folder}:/a/src", "-e", "0")
+        self.assertEqual(inside[0], 1)
+        self.assertIn("it would be inside another mount", inside[2])
+
     def test_places_that_cannot_be_mounted(self):
         cases = [
             ("x", 2, "--mount needs HOST:GUEST[:ro|:rw], got 'x'"),

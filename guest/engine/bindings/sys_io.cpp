@@ -70,12 +70,13 @@ std::int64_t write_fd(Guest& guest, const Arguments& args) {
 template <class Move>
 std::int64_t vectored(const Arguments& args, Move move) {
   const Local<v8::Context> context = args.GetIsolate()->GetCurrentContext();
+  if (!args[1]->IsArray()) return -EINVAL;
   const Local<v8::Array> views = args[1].As<v8::Array>();
   std::int64_t position = integer(args, 2, -1);
   std::int64_t total = 0;
   for (std::uint32_t i = 0; i < views->Length(); ++i) {
     Local<Value> view;
-    if (!views->Get(context, i).ToLocal(&view)) return -EINVAL;
+    if (!views->Get(context, i).ToLocal(&view) || !has_bytes(view)) return -EINVAL;
     const std::span<std::byte> room = memory(view);
     if (room.empty()) continue;
     const Result<std::size_t> moved = move(room, position);

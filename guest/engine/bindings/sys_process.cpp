@@ -1,5 +1,6 @@
 // `host.sys`, part: processes: this one, its children, signals.
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -17,8 +18,9 @@ std::vector<std::string> list(v8::Isolate* isolate, Local<Value> value) {
   std::vector<std::string> texts;
   if (!value->IsArray()) return texts;
   const Local<v8::Array> array = value.As<v8::Array>();
-  texts.reserve(array->Length());
-  for (std::uint32_t i = 0; i < array->Length(); ++i) {
+  // Even of empty ones so many are too much for a process (E2BIG).
+  constexpr std::uint32_t most = (2 << 20) + 1;
+  for (std::uint32_t i = 0; i < std::min(array->Length(), most); ++i) {
     Local<Value> one;
     if (array->Get(isolate->GetCurrentContext(), i).ToLocal(&one)) texts.push_back(bytes(isolate, one));
   }
@@ -70,7 +72,8 @@ std::vector<kernel::StdioEntry> stdio(v8::Isolate* isolate, Local<Value> value) 
   std::vector<kernel::StdioEntry> entries;
   if (!value->IsArray()) return entries;
   const Local<v8::Array> array = value.As<v8::Array>();
-  for (std::uint32_t i = 0; i < array->Length(); ++i) {
+  constexpr std::uint32_t most = (1 << 20) + 1;  // more than a process may have (EMFILE)
+  for (std::uint32_t i = 0; i < std::min(array->Length(), most); ++i) {
     Local<Value> one;
     if (!array->Get(isolate->GetCurrentContext(), i).ToLocal(&one) || !one->IsInt32()) continue;
     const int fd = one.As<v8::Int32>()->Value();

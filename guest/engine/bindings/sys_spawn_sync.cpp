@@ -212,8 +212,11 @@ kernel::StdioEntry entry(Guest& guest, Local<Value> one, Channel& channel) {
 void fill(Guest& guest, Local<Value> list, SyncProcess& process, kernel::SpawnRequest& request) {
   if (!list->IsArray()) return;
   const Local<v8::Array> array = list.As<v8::Array>();
-  process.channels().resize(array->Length());
-  for (std::uint32_t i = 0; i < array->Length(); ++i) {
+  // One more than a process may have is refused (EMFILE), and so are all beyond.
+  const std::uint32_t most = guest.process().vm()->limits().open_files + 1;
+  const std::uint32_t count = std::min(array->Length(), most);
+  process.channels().resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
     Local<Value> one;
     if (!array->Get(guest.realm().context(), i).ToLocal(&one)) continue;
     request.stdio.push_back(entry(guest, one, process.channels()[i]));

@@ -14,6 +14,8 @@
 namespace tare::kernel {
 namespace {
 
+/// What the usual file systems of a host take (ext4).
+constexpr std::int64_t max_host_file_size = (std::int64_t{1} << 44) - 4096;
 constexpr std::uint32_t max_hard_links = 65'000;
 
 /// Whether a name can be made there: for everything but a directory no slash may follow.
@@ -249,6 +251,7 @@ Result<void> FileSystem::truncate(const Origin& origin, std::string_view path, s
 
 Result<void> FileSystem::truncate_node(Inode& node, std::int64_t size, int writer, const Fd* host) {
   if (node.host) {
+    if (size > max_host_file_size) return Errno{EFBIG};
     const auto keep = size == 0 ? Mount::Keep::nothing : Mount::Keep::contents;
     if (auto ready = node.host->mount->prepare_write(node, writer, keep, host, now_ns()); !ready.ok())
       return ready;

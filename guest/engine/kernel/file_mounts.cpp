@@ -22,7 +22,7 @@ Result<void> FileSystem::mount(std::string_view path, HostFolder folder, MountAc
   const auto found = find({}, path, Follow::parent);
   if (!found.ok()) return found.failure();
   if (found->last != Found::Last::name) return Errno{EINVAL};
-  if (found->parent().host) return Errno{EBUSY};
+  if (found->parent().host) return Errno{ENOTSUP};
   if (Inode* const node = found->node; node != nullptr) {
     if (node->host || !node->is_directory() || !node->entries().empty()) return Errno{EBUSY};
     detach(found->parent(), found->name);

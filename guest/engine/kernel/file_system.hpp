@@ -69,7 +69,7 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
 
   enum class MountAccess { read, write };
   /// Shows a folder of the host at an absolute path, which is made where it is missing. EBUSY for what is
-  /// there and not an empty directory, EINVAL for the root.
+  /// there and not an empty directory, ENOTSUP inside another mount, EINVAL for the root.
   Result<void> mount(std::string_view path, HostFolder folder, MountAccess access);
   /// A process begins, and has ended: then what it has written into mounts goes back to the host, and what
   /// was written through descriptors of processes that had ended before. Nothing when that is nothing.

@@ -27,6 +27,7 @@ struct HostNode {
   bool in_shadow = false;          ///< its content is here, and not the host's
   bool dirty = false;              ///< the host does not have that content yet
   bool unlinked = false;           ///< no name leads to it any more
+  bool has_own_mode = false;       ///< a guest has set it since the host's was seen
 
   bool is_root() const { return path.empty(); }
 };

@@ -25,6 +25,14 @@ std::string prefix_of(const Inode& directory) {
   return directory.host->path.empty() ? "" : directory.host->path + "/";
 }
 
+/// The name beside a file; one that is too long loses its end.
+std::string aside_of(const std::string& path, int copy) {
+  constexpr std::size_t longest = 255;
+  const std::string suffix = copy == 1 ? ".guest" : fmt::format(".guest{}", copy);
+  const std::size_t begin = path.rfind('/') + 1;  // 0 without a slash
+  return path.substr(0, begin) + path.substr(begin, longest - suffix.size()) + suffix;
+}
+
 HostFolder::Contents contents_of(const FileContent& content) {
   return {content.size(),
           [&content](const HostFolder::Contents::Write& write) { return content.for_each_part(write); }};
@@ -99,9 +107,11 @@ Result<std::vector<DirectoryEntry>> Mount::list(const Inode& directory) const {
   for (auto at = nodes_.lower_bound(prefix); at != nodes_.end() && at->first.starts_with(prefix); ++at) {
     const std::string_view name = std::string_view(at->first).substr(prefix.size());
     const Inode& node = *at->second;
-    if (node.host->facts || name.find('/') != std::string_view::npos) continue;
+    // Also one that the host has removed meanwhile: here it is still there.
+    if (!node.host->dirty || name.find('/') != std::string_view::npos) continue;
     std::erase_if(*entries, [&](const DirectoryEntry& entry) { return entry.name == name; });
-    entries->push_back({std::string(name), node.type(), node.number});
+    const std::uint64_t number = node.host->facts ? node.host->facts->stat.ino : node.number;
+    entries->push_back({std::string(name), node.type(), number});
   }
   std::sort(entries->begin(), entries->end(),
             [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
@@ -296,6 +306,11 @@ Result<void> Mount::rename(Inode& node, const Inode& directory, std::string_view
   if (auto may = may_change(); !may.ok()) return may;
   if (node.host->is_root() || (target != nullptr && target->host->is_root())) return Errno{EBUSY};
   if (target != nullptr && target->is_directory() && has_new_files(*target)) return Errno{ENOTEMPTY};
+  // Two names of one file: Linux leaves both as they are.
+  if (target != nullptr && target->host->facts && node.host->facts &&
+      target->host->facts->stat.ino == node.host->facts->stat.ino &&
+      target->host->facts->stat.dev == node.host->facts->stat.dev)
+    return {};
   // Otherwise the old file of that name would be replaced by one that is not written yet.
   if (node.host->dirty) {
     if (auto put = put_back(node); !put.ok()) return put;
@@ -315,6 +330,7 @@ Result<void> Mount::set_mode(Inode& node, std::uint32_t mode, std::int64_t now_n
     if (auto set = folder_.set_mode(node.host->path, mode); !set.ok()) return set;
   }
   node.mode = node.type() | (mode & 0777);
+  node.host->has_own_mode = true;
   node.ctime_ns = now_ns;
   return {};
 }
@@ -337,6 +353,7 @@ Result<void> Mount::set_times(Inode& node, Times times, std::int64_t now_ns) {
 void Mount::settle(Inode& node, const HostFacts& facts) {
   node.host->facts = facts;
   node.host->dirty = false;
+  node.host->has_own_mode = false;
   const auto entry = dirty_.find(&node);
   gone_.push_back(std::move(entry->second.node));
   dirty_.erase(entry);
@@ -350,6 +367,8 @@ Result<void> Mount::put_back(Inode& node) {
     const auto now = folder_.look(host.path);
     if (now.ok() && !now->same_content(*host.facts)) return Errno{EBUSY};
     if (now.ok()) existing = HostFolder::Existing::replace;
+    // Who has made a file private meanwhile wants it to stay so.
+    if (now.ok() && !host.has_own_mode) node.mode = now->stat.mode;
   }
   const auto put = folder_.put(host.path, contents_of(node.content()), node.mode,
                                {node.atime_ns, node.mtime_ns}, existing);
@@ -362,7 +381,7 @@ Result<void> Mount::put_back(Inode& node) {
 Result<std::string> Mount::put_aside(Inode& node) {
   const std::string path = node.host->path;
   for (int copy = 1; copy <= most_copies; ++copy) {
-    std::string aside = copy == 1 ? path + ".guest" : fmt::format("{}.guest{}", path, copy);
+    std::string aside = aside_of(path, copy);
     const auto put = folder_.put(aside, contents_of(node.content()), node.mode,
                                  {node.atime_ns, node.mtime_ns}, HostFolder::Existing::refuse);
     if (!put.ok() && put.error() == EEXIST) continue;
@@ -382,7 +401,9 @@ void Mount::sync_one(Inode& node, Synced& synced) {
   const auto tell = [&](const std::string& what) {
     synced.add_problem(fmt::format("{}/{}: {}", options_.path, path, what));
   };
+  const bool was_there = node.host->facts && !folder_.look(path).ok();
   auto put = put_back(node);
+  if (put.ok() && was_there) tell("removed on the host meanwhile; what the guest wrote is there again");
   if (!put.ok() && put.error() == EBUSY) {
     if (const auto aside = put_aside(node); aside.ok()) {
       tell(fmt::format("changed on the host meanwhile; what the guest wrote is in {}/{}", options_.path,

@@ -221,8 +221,9 @@ class Server {
     auto vm = kernel::Vm::create(std::move(options), clock_, pool_);
     for (const guest::Mount& mount : message.mounts) {
       if (const auto mounted = add_mount(vm->files(), mount); !mounted.ok()) {
-        const std::string why =
-            mounted.error() == EBUSY ? "the guest has something there" : errno_text(mounted.error());
+        const std::string why = mounted.error() == EBUSY     ? "the guest has something there"
+                                : mounted.error() == ENOTSUP ? "it would be inside another mount"
+                                                             : errno_text(mounted.error());
         return refusal(fmt::format("{} at {}: {}", mount.host, mount.guest, why));
       }
     }

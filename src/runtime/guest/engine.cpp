@@ -167,6 +167,7 @@ Vm Engine::create_vm(const VmOptions& options) {
   message.env = options.env;
   message.cwd = options.cwd;
   for (const Mount& mount : options.mounts) core_->check(mount);
+  check_apart(options.mounts);
   message.mounts = options.mounts;
   auto state = std::make_shared<Vm::State>();
   state->connection = connection;

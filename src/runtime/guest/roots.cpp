@@ -49,6 +49,21 @@ std::vector<fs::path> checked_roots(const std::vector<fs::path>& roots, MountAcc
   return checked;
 }
 
+void check_apart(const std::vector<Mount>& mounts) {
+  for (const Mount& mount : mounts) {
+    for (const Mount& other : mounts) {
+      if (&mount == &other || mount.access == MountAccess::ro || !holds(mount.host, other.host)) continue;
+      throw Error(ErrorCode::input, fmt::format("cannot mount {} twice", other.host),
+                  fmt::format("at {} it is writable and at {} again", mount.guest, other.guest));
+    }
+    for (const Mount& other : mounts) {
+      if (&mount == &other || mount.access == MountAccess::ro || !holds(other.host, mount.host)) continue;
+      throw Error(ErrorCode::input, fmt::format("cannot mount {} twice", mount.host),
+                  fmt::format("at {} it is writable and at {} again", mount.guest, other.guest));
+    }
+  }
+}
+
 bool is_beneath(const fs::path& path, const std::vector<fs::path>& folders) {
   return std::any_of(folders.begin(), folders.end(),
                      [&](const fs::path& folder) { return holds(folder, path); });

@@ -14,6 +14,10 @@ namespace tare::guest {
 std::vector<std::filesystem::path> checked_roots(const std::vector<std::filesystem::path>& roots,
                                                  MountAccess access, const Installation& installation);
 
+/// Two mounts of one machine may not show one folder if one of them is writable: what is written through one
+/// would not be seen through the other. Throws Error(input).
+void check_apart(const std::vector<Mount>& mounts);
+
 /// Whether an absolute path without links is one of the folders or lies beneath one.
 bool is_beneath(const std::filesystem::path& path, const std::vector<std::filesystem::path>& folders);
 
