@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -101,20 +102,25 @@ Result<Inode*> Mount::find(const Inode& directory, std::string_view name) {
 }
 
 Result<std::vector<DirectoryEntry>> Mount::list(const Inode& directory) const {
-  auto entries = folder_.list(directory.host->path);
-  if (!entries.ok()) return entries;
+  auto on_host = folder_.list(directory.host->path);
+  if (!on_host.ok()) return on_host;
   const std::string prefix = prefix_of(directory);
+  std::vector<DirectoryEntry> entries;
   for (auto at = nodes_.lower_bound(prefix); at != nodes_.end() && at->first.starts_with(prefix); ++at) {
     const std::string_view name = std::string_view(at->first).substr(prefix.size());
     const Inode& node = *at->second;
     // Also one that the host has removed meanwhile: here it is still there.
     if (!node.host->dirty || name.find('/') != std::string_view::npos) continue;
-    std::erase_if(*entries, [&](const DirectoryEntry& entry) { return entry.name == name; });
     const std::uint64_t number = node.host->facts ? node.host->facts->stat.ino : node.number;
-    entries->push_back({std::string(name), node.type(), number});
+    entries.push_back({std::string(name), node.type(), number});
   }
-  std::sort(entries->begin(), entries->end(),
-            [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
+  entries.insert(entries.end(), std::make_move_iterator(on_host->begin()),
+                 std::make_move_iterator(on_host->end()));
+  // Of two with one name that of the shadow stays, as it came first.
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
+  const auto same = [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name == b.name; };
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
   return entries;
 }
 
