@@ -316,7 +316,7 @@ void add_left_over(guest::Vm& vm, Exit& exit) {
       if (known == exit.sync_problems.end()) exit.sync_problems.push_back(problem);
     }
   } catch (const Error& error) {
-    exit.sync_problems.push_back(error.line());
+    exit.sync_problems.emplace_back(error.what());
   }
 }
 

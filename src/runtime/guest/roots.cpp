@@ -32,10 +32,13 @@ fs::path checked_root(const fs::path& root, MountAccess access, const Installati
   for (const fs::path& own :
        {installation.node, installation.lib, installation.launcher, installation.cache}) {
     if (own.empty()) continue;
-    const fs::path part = fs::weakly_canonical(own, error);
-    if (holds(real, part) || holds(part, real))
+    // A link is as much a part as what it leads to.
+    const fs::path link = fs::weakly_canonical(own.parent_path(), error) / own.filename();
+    for (const fs::path& part : {link, fs::weakly_canonical(own, error)}) {
+      if (!holds(real, part) && !holds(part, real)) continue;
       throw refuse(fmt::format("a guest could change the engine's own files in {}", part.string()),
                    "mount it read-only, or a folder in it");
+    }
   }
   return real;
 }

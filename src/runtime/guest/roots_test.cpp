@@ -24,20 +24,20 @@ TEST(Roots, are_real_paths) {
 TEST(Roots, what_is_more_than_files_is_refused) {
   const World world;
   EXPECT_EQ(refusal("/", MountAccess::ro, world),
-            "cannot mount / (it shows a guest all of this machine); name a folder in it");
+            "tare: cannot mount / (it shows a guest all of this machine); name a folder in it");
   EXPECT_EQ(refusal("/proc", MountAccess::ro, world),
-            "cannot mount /proc (it shows a guest more of this machine than files)");
+            "tare: cannot mount /proc (it shows a guest more of this machine than files)");
   EXPECT_EQ(refusal("/proc/self/root", MountAccess::ro, world),
-            "cannot mount /proc/self/root (it shows a guest all of this machine); name a folder in it");
+            "tare: cannot mount /proc/self/root (it shows a guest all of this machine); name a folder in it");
   EXPECT_EQ(refusal("/dev", MountAccess::ro, world),
-            "cannot mount /dev (it shows a guest more of this machine than files)");
+            "tare: cannot mount /dev (it shows a guest more of this machine than files)");
 }
 
 TEST(Roots, what_is_no_folder_is_refused) {
   const World world;
-  EXPECT_EQ(refusal("/none", MountAccess::ro, world), "cannot mount /none (No such file or directory)");
+  EXPECT_EQ(refusal("/none", MountAccess::ro, world), "tare: cannot mount /none (No such file or directory)");
   const std::string file = world.installation().engine().string();
-  EXPECT_EQ(refusal(file, MountAccess::ro, world), "cannot mount " + file + " (it is not a folder)");
+  EXPECT_EQ(refusal(file, MountAccess::ro, world), "tare: cannot mount " + file + " (it is not a folder)");
 }
 
 TEST(Roots, the_engines_own_files_are_never_writable) {
