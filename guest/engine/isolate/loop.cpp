@@ -207,6 +207,11 @@ bool Loop::run_pending() {
 }
 
 void Loop::run_immediates() {
+  {
+    // What a tick that threw has left over comes before them.
+    const HandleScope scope(realm_.isolate());
+    realm_.tick();
+  }
   if ((immediate_info_[0] == 0 && immediate_info_[2] == 0) || ending(realm_.isolate())) return;
   do {
     const HandleScope scope(realm_.isolate());
