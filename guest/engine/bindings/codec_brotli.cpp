@@ -6,6 +6,8 @@
 
 #include "engine/bindings/codec.hpp"
 
+// The names are the library's.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 struct BrotliEncoderStateStruct;
 struct BrotliDecoderStateStruct;
@@ -35,6 +37,7 @@ int BrotliDecoderDecompressStream(BrotliDecoderStateStruct*, std::size_t* availa
 int BrotliDecoderGetErrorCode(const BrotliDecoderStateStruct*);
 const char* BrotliDecoderErrorString(int code);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace tare::engine {
 namespace {

@@ -5,6 +5,8 @@
 
 #include "engine/bindings/codec.hpp"
 
+// The names are the library's.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
@@ -41,6 +43,7 @@ unsigned ZSTD_isError(std::size_t code);
 int ZSTD_getErrorCode(std::size_t result);
 const char* ZSTD_getErrorString(int code);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace tare::engine {
 namespace {
