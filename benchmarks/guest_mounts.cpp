@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr auto mount_limit = std::chrono::seconds(30);
 constexpr int mounted_files = 10'000;
 constexpr std::size_t skip_warmup = 50;
-constexpr const char* mount_point = "/work";
+constexpr const char* mount_point = "/project";
 
 /// Files of 4 KiB, each of which is written and read again; it says how long that took, in microseconds.
 constexpr const char* small_files_script = R"(

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -17,11 +18,12 @@ namespace {
 constexpr std::size_t fewest_blocks = 12;
 constexpr std::size_t most_blocks = 60;
 constexpr auto cost_limit = std::chrono::seconds(80);
-constexpr std::size_t rounds_of_block = 12;
-constexpr std::size_t warmup_of_block = 3;
+constexpr std::size_t pairs_of_block = 60;
+constexpr std::size_t warmup_of_block = 10;
 
-/// As many as wait in the pool: none of them is cold.
-constexpr std::size_t guests_of_round = 8;
+/// Long enough for both pools to make an isolate for the one that was taken: filling one must not be beside a
+/// guest of the other.
+constexpr auto cost_idle = std::chrono::milliseconds(12);
 
 /// The engine that was built without the points of the trace.
 guest::EngineOptions untraced_options() {
@@ -33,9 +35,10 @@ guest::EngineOptions untraced_options() {
   return options;
 }
 
-/// Time of one guest out of the pool, in ms.
+/// Time of one guest out of the pool after some rest, in ms.
 double untraced_guest_ms(Guests& guests) {
   const SystemClock clock;
+  std::this_thread::sleep_for(cost_idle);
   const Instant begin = clock.now();
   guest::Execution guest = guests.start(guest_driver::exit_script);
   expect_success(guest);
@@ -56,20 +59,18 @@ struct CostBlock {
 CostBlock measure_block(std::uint64_t number) {
   Guests with;
   Guests without(untraced_options());
+  with.settle();
+  without.settle();
   std::vector<double> with_ms;
   std::vector<double> without_ms;
-  for (std::size_t round = 0; round < warmup_of_block + rounds_of_block; ++round) {
-    with.settle();
-    without.settle();
-    for (std::size_t i = 0; i < guests_of_round; ++i) {
-      double one = 0;
-      double other = 0;
-      for (const std::size_t lane : measure::lane_order(seed + number, round * guests_of_round + i, 2))
-        (lane == 0 ? one : other) = untraced_guest_ms(lane == 0 ? with : without);
-      if (round < warmup_of_block) continue;
-      with_ms.push_back(one);
-      without_ms.push_back(other);
-    }
+  for (std::size_t pair = 0; pair < warmup_of_block + pairs_of_block; ++pair) {
+    double one = 0;
+    double other = 0;
+    for (const std::size_t lane : measure::lane_order(seed + number, pair, 2))
+      (lane == 0 ? one : other) = untraced_guest_ms(lane == 0 ? with : without);
+    if (pair < warmup_of_block) continue;
+    with_ms.push_back(one);
+    without_ms.push_back(other);
   }
   const measure::Comparison pairs = measure::compare_paired(with_ms, without_ms);
   if (!pairs.ratio) throw Broken("a block has no ratio");
@@ -93,8 +94,7 @@ Measurement measure_cost() {
           p50_of(without),
           ratio.ratio,
           ratio.ratio_interval,
-          fmt::format("{} pairs of fresh engines, {} rounds of {} guests each", blocks, rounds_of_block,
-                      guests_of_round),
+          fmt::format("{} pairs of fresh engines, {} pairs of guests each", blocks, pairs_of_block),
           {}};
 }
 

@@ -74,7 +74,7 @@ void add_run(CLI::App& guest, Context& context) {
       "Examples:\n"
       "  tare guest run -e 'console.log(process.version)'\n"
       "  echo '{\"a\":1}' | tare guest run filter.js --key a\n"
-      "  tare guest run --mount .:/work:rw --cwd /work build.js\n"
+      "  tare guest run --mount .:/project:rw --cwd /project build.js\n"
       "  tare guest run --memory 64 --timeout 10 untrusted.js\n"
       "  tare guest run --cpu-prof busy.cpuprofile busy.js\n"
       "  tare guest run --allow env,network - < script.js");

@@ -30,18 +30,18 @@ guest::Mount mount_of(const std::string& text) {
   const std::size_t colon = rest.rfind(":/");
   if (colon == std::string::npos || colon == 0) {
     throw Error(ErrorCode::usage, fmt::format("--mount needs HOST:GUEST[:ro|:rw], got '{}'", text), "",
-                "as in --mount .:/work:rw");
+                "as in --mount .:/project:rw");
   }
   mount.guest = fs::path(rest.substr(colon + 1)).lexically_normal().string();
   if (mount.guest.size() > 1 && mount.guest.ends_with('/')) mount.guest.pop_back();
   if (mount.guest.find(':') != std::string::npos) {
     throw Error(ErrorCode::usage,
                 fmt::format("--mount has no access '{}'", mount.guest.substr(mount.guest.rfind(':') + 1)),
-                "known: ro, rw", "as in --mount .:/work:rw");
+                "known: ro, rw", "as in --mount .:/project:rw");
   }
   if (mount.guest == "/") {
     throw Error(ErrorCode::usage, "--mount cannot be at /", "the guest's own folders are there",
-                "as in --mount .:/work:rw");
+                "as in --mount .:/project:rw");
   }
   std::error_code error;
   const fs::path host = fs::canonical(rest.substr(0, colon), error);

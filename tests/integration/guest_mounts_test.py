@@ -30,7 +30,7 @@ class GuestMounts(harness.TareTest):
         return process.returncode, (said + out).decode(), err.decode()
 
     def guest(self, code, **options):
-        return self.run_guest("--mount", f"{self.host}:/work:rw", "--cwd", "/work", "-e", code, **options)
+        return self.run_guest("--mount", f"{self.host}:/project:rw", "--cwd", "/project", "-e", code, **options)
 
     def test_what_a_guest_writes_comes_back_when_it_has_ended(self):
         code = """
@@ -77,7 +77,7 @@ class GuestMounts(harness.TareTest):
         process.stdin.once('data', () => process.exit());
         """
         result = self.guest(code, wait_for=b"written", then=lambda: shutil.rmtree(self.host / "src"))
-        self.assertEqual(result, (125, "written\n", "tare: /work/src/own: not written back: No such file or directory\n"))
+        self.assertEqual(result, (125, "written\n", "tare: /project/src/own: not written back: No such file or directory\n"))
 
     def test_a_killed_guest_writes_back_too(self):
         code = "require('fs').writeFileSync('log', 'so far'); process.kill(process.pid, 'SIGKILL')"
@@ -87,8 +87,8 @@ class GuestMounts(harness.TareTest):
     def test_a_file_in_a_mount_runs_where_it_is(self):
         (self.host / "src/main.js").write_text("console.log(__filename, require('../lib.json').name)")
         (self.host / "lib.json").write_text('{"name": "lib"}')
-        result = self.run_guest("--mount", f"{self.host}:/work", self.host / "src/main.js")
-        self.assertEqual(result, (0, "/work/src/main.js lib\n", ""))
+        result = self.run_guest("--mount", f"{self.host}:/project", self.host / "src/main.js")
+        self.assertEqual(result, (0, "/project/src/main.js lib\n", ""))
 
     def test_it_is_read_only_unless_it_is_said(self):
         code = "try { require('fs').writeFileSync('/see/x', 'x') } catch (e) { console.log(e.message) }"
@@ -114,7 +114,7 @@ class GuestMounts(harness.TareTest):
         say(() => fs.readFileSync('mine'));
         fs.writeFileSync('hard', 'changed');
         """
-        result = self.run_guest("--mount", f"{self.host}:/work:rw", "--cwd", "/work", "-e", code, secret)
+        result = self.run_guest("--mount", f"{self.host}:/project:rw", "--cwd", "/project", "-e", code, secret)
         codes = ["ENOENT"] * 6 + ["ENOENT", "EXDEV", "ENOENT", "ENOENT"]
         self.assertEqual(result, (0, "\n".join(codes) + "\n", ""))
         self.assertEqual(secret.read_text(), "secret")
@@ -134,7 +134,7 @@ class GuestMounts(harness.TareTest):
         process.stdin.once('data', () => process.exit(3));
         """
         result = self.guest(code, wait_for=b"written", then=lambda: (self.host / "a.txt").write_text("of an editor\n"))
-        self.assertEqual(result, (3, "written\n", "tare: /work/a.txt: changed on the host meanwhile; what the guest wrote is in /work/a.txt.guest\n"))
+        self.assertEqual(result, (3, "written\n", "tare: /project/a.txt: changed on the host meanwhile; what the guest wrote is in /project/a.txt.guest\n"))
         self.assertEqual((self.host / "a.txt").read_text(), "of an editor\n")
         self.assertEqual((self.host / "a.txt.guest").read_text(), "of the guest\n")
 
@@ -146,14 +146,14 @@ class GuestMounts(harness.TareTest):
         process.stdin.once('data', () => { try { fs.readdirSync('.') } catch (e) { console.log(e.code) } process.exit() });
         """
         result = self.guest(code, wait_for=b"written", then=lambda: shutil.rmtree(self.host))
-        self.assertEqual(result, (125, "written\nENOENT\n", "tare: /work/new.txt: not written back: No such file or directory\n"))
+        self.assertEqual(result, (125, "written\nENOENT\n", "tare: /project/new.txt: not written back: No such file or directory\n"))
 
     def test_a_full_disk_leaves_what_was_there(self):
         # The limit is inherited by the engine: a file of the host can't grow beyond it.
         code = "require('fs').writeFileSync('a.txt', Buffer.alloc(100 << 20))"
-        result = self.run_guest("--mount", f"{self.host}:/work:rw", "--cwd", "/work", "-e", code,
+        result = self.run_guest("--mount", f"{self.host}:/project:rw", "--cwd", "/project", "-e", code,
                                 preexec_fn=limit_file_size)
-        self.assertEqual(result, (125, "", "tare: /work/a.txt: not written back: File too large\n"))
+        self.assertEqual(result, (125, "", "tare: /project/a.txt: not written back: File too large\n"))
         self.assertEqual((self.host / "a.txt").read_text(), "from the host\n")
         self.assertEqual(sorted(os.listdir(self.host)), ["a.txt", "src"])
 
@@ -171,8 +171,8 @@ class GuestMounts(harness.TareTest):
         code = """
         const fs = require('fs');
         const [name] = fs.readdirSync('.', 'buffer').filter((name) => name[0] === 0xff);
-        console.log(fs.readFileSync(Buffer.concat([Buffer.from('/work/'), name]), 'utf8'));
-        fs.writeFileSync(Buffer.from([0x2f, 0x77, 0x6f, 0x72, 0x6b, 0x2f, 0xc3]), 'x');
+        console.log(fs.readFileSync(Buffer.concat([Buffer.from('/project/'), name]), 'utf8'));
+        fs.writeFileSync(Buffer.concat([Buffer.from('/project/'), Buffer.from([0xc3])]), 'x');
         """
         self.assertEqual(self.guest(code), (0, "odd\n", ""))
         self.assertIn(b"\xc3", os.listdir(os.fsencode(self.host)))
@@ -203,13 +203,13 @@ class GuestMounts(harness.TareTest):
     def test_places_that_cannot_be_mounted(self):
         cases = [
             ("x", 2, "--mount needs HOST:GUEST[:ro|:rw], got 'x'"),
-            (f"{self.host}:/work:rx", 2, "--mount has no access 'rx' (known: ro, rw)"),
+            (f"{self.host}:/project:rx", 2, "--mount has no access 'rx' (known: ro, rw)"),
             (f"{self.host}:/", 2, "--mount cannot be at /"),
-            ("/:/work", 2, "cannot mount / (it shows a guest all of this machine)"),
-            ("/proc:/work", 2, "cannot mount /proc (it shows a guest more of this machine than files)"),
-            (f"{self.host}/a.txt:/work", 2, "(it is not a folder)"),
-            (f"{self.host}/none:/work", 2, "(No such file or directory)"),
-            (f"{pathlib.Path(harness.TARE).parent.parent}:/work:rw", 2, "a guest could change the engine's own files"),
+            ("/:/project", 2, "cannot mount / (it shows a guest all of this machine)"),
+            ("/proc:/project", 2, "cannot mount /proc (it shows a guest more of this machine than files)"),
+            (f"{self.host}/a.txt:/project", 2, "(it is not a folder)"),
+            (f"{self.host}/none:/project", 2, "(No such file or directory)"),
+            (f"{pathlib.Path(harness.TARE).parent.parent}:/project:rw", 2, "a guest could change the engine's own files"),
             (f"{self.host}:/dev", 1, "the guest has something there"),
         ]
         for mount, code, line in cases:

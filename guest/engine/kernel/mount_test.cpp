@@ -36,7 +36,7 @@ void put(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A folder of the host with a file, a folder and a secret beside it, shown as /work.
+/// A folder of the host with a file, a folder and a secret beside it, shown as /project.
 class MountTest : public ::testing::Test {
  protected:
   MountTest() {
@@ -46,7 +46,7 @@ class MountTest : public ::testing::Test {
     fs::create_directories(host_ / "src");
     put(host_ / "a.txt", "from the host");
     put(base_ / "secret", "secret");
-    mount("/work", host_, FileSystem::MountAccess::write);
+    mount("/project", host_, FileSystem::MountAccess::write);
     for (const int who : {1, 2, writer, writer + 1}) files_->begin_writer(who);
   }
   ~MountTest() override { fs::remove_all(base_); }
@@ -88,20 +88,20 @@ class MountTest : public ::testing::Test {
 };
 
 TEST_F(MountTest, shows_the_folder_as_the_host_has_it_at_that_moment) {
-  EXPECT_EQ(read("/work/a.txt"), "from the host");
-  EXPECT_EQ(names("/work"), (Names{"a.txt", "src"}));
+  EXPECT_EQ(read("/project/a.txt"), "from the host");
+  EXPECT_EQ(names("/project"), (Names{"a.txt", "src"}));
   put(host_ / "a.txt", "another");
   put(host_ / "b.txt", "new");
-  EXPECT_EQ(read("/work/a.txt"), "another");
-  EXPECT_EQ(read("/work/b.txt"), "new");
+  EXPECT_EQ(read("/project/a.txt"), "another");
+  EXPECT_EQ(read("/project/b.txt"), "new");
   fs::remove(host_ / "a.txt");
-  EXPECT_EQ(files_->stat(origin(), "/work/a.txt").error(), ENOENT);
+  EXPECT_EQ(files_->stat(origin(), "/project/a.txt").error(), ENOENT);
 }
 
 TEST_F(MountTest, stat_is_the_hosts_and_the_owner_is_root) {
   struct stat host{};
   ASSERT_EQ(::stat((host_ / "a.txt").c_str(), &host), 0);
-  const auto stat = files_->stat(origin(), "/work/a.txt");
+  const auto stat = files_->stat(origin(), "/project/a.txt");
   EXPECT_EQ(stat->ino, host.st_ino);
   EXPECT_EQ(stat->size, 13);
   EXPECT_EQ(stat->mode, host.st_mode);
@@ -111,15 +111,15 @@ TEST_F(MountTest, stat_is_the_hosts_and_the_owner_is_root) {
 }
 
 TEST_F(MountTest, nothing_to_write_back_is_no_sync) {
-  read("/work/a.txt");
+  read("/project/a.txt");
   EXPECT_FALSE(files_->end_writer(writer));
 }
 
 TEST_F(MountTest, a_written_file_comes_back_when_its_writer_has_ended) {
-  write("/work/new.txt", "made");
-  write("/work/a.txt", "changed");
-  EXPECT_EQ(read("/work/new.txt"), "made");
-  EXPECT_EQ(names("/work"), (Names{"a.txt", "new.txt", "src"}));
+  write("/project/new.txt", "made");
+  write("/project/a.txt", "changed");
+  EXPECT_EQ(read("/project/new.txt"), "made");
+  EXPECT_EQ(names("/project"), (Names{"a.txt", "new.txt", "src"}));
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"}));
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host");
 
@@ -129,13 +129,13 @@ TEST_F(MountTest, a_written_file_comes_back_when_its_writer_has_ended) {
   EXPECT_EQ(text_of(host_ / "a.txt"), "changed");
   EXPECT_EQ(host_names(), (Names{"a.txt", "new.txt", "src"}));
   EXPECT_FALSE(files_->end_writer(writer));
-  EXPECT_EQ(read("/work/new.txt"), "made");
+  EXPECT_EQ(read("/project/new.txt"), "made");
 }
 
 TEST_F(MountTest, appending_keeps_what_is_there) {
-  const auto file = files_->open(origin(), "/work/a.txt", O_WRONLY | O_APPEND);
+  const auto file = files_->open(origin(), "/project/a.txt", O_WRONLY | O_APPEND);
   ASSERT_TRUE((*file)->write(bytes(", and more")).ok());
-  EXPECT_EQ(files_->stat(origin(), "/work/a.txt")->size, 23);
+  EXPECT_EQ(files_->stat(origin(), "/project/a.txt")->size, 23);
   EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host, and more");
   // The description goes on with the file, and so does the next sync.
@@ -145,9 +145,9 @@ TEST_F(MountTest, appending_keeps_what_is_there) {
 }
 
 TEST_F(MountTest, mode_and_times_of_a_written_file_are_kept) {
-  write("/work/tool", "#!/bin/sh\n");
-  ASSERT_EQ(files_->chmod(origin(), "/work/tool", 04755).error(), 0);
-  ASSERT_EQ(files_->utimes(origin(), "/work/tool", {1'000'000'000, 2'000'000'000}).error(), 0);
+  write("/project/tool", "#!/bin/sh\n");
+  ASSERT_EQ(files_->chmod(origin(), "/project/tool", 04755).error(), 0);
+  ASSERT_EQ(files_->utimes(origin(), "/project/tool", {1'000'000'000, 2'000'000'000}).error(), 0);
   files_->end_writer(writer);
   struct stat host{};
   ASSERT_EQ(::stat((host_ / "tool").c_str(), &host), 0);
@@ -156,48 +156,48 @@ TEST_F(MountTest, mode_and_times_of_a_written_file_are_kept) {
 }
 
 TEST_F(MountTest, names_change_at_once) {
-  ASSERT_EQ(files_->mkdir(origin(), "/work/src/deep").error(), 0);
+  ASSERT_EQ(files_->mkdir(origin(), "/project/src/deep").error(), 0);
   EXPECT_TRUE(fs::is_directory(host_ / "src/deep"));
-  ASSERT_EQ(files_->rename(origin(), "/work/a.txt", "/work/src/deep/b.txt").error(), 0);
+  ASSERT_EQ(files_->rename(origin(), "/project/a.txt", "/project/src/deep/b.txt").error(), 0);
   EXPECT_EQ(text_of(host_ / "src/deep/b.txt"), "from the host");
-  ASSERT_EQ(files_->symlink(origin(), "deep/b.txt", "/work/src/link").error(), 0);
-  EXPECT_EQ(read("/work/src/link"), "from the host");
-  EXPECT_EQ(*files_->readlink(origin(), "/work/src/link"), "deep/b.txt");
-  ASSERT_EQ(files_->link(origin(), "/work/src/deep/b.txt", "/work/c.txt").error(), 0);
-  EXPECT_EQ(files_->stat(origin(), "/work/c.txt")->nlink, 2U);
-  EXPECT_EQ(files_->rmdir(origin(), "/work/src/deep").error(), ENOTEMPTY);
-  ASSERT_EQ(files_->remove_tree(origin(), "/work/src").error(), 0);
+  ASSERT_EQ(files_->symlink(origin(), "deep/b.txt", "/project/src/link").error(), 0);
+  EXPECT_EQ(read("/project/src/link"), "from the host");
+  EXPECT_EQ(*files_->readlink(origin(), "/project/src/link"), "deep/b.txt");
+  ASSERT_EQ(files_->link(origin(), "/project/src/deep/b.txt", "/project/c.txt").error(), 0);
+  EXPECT_EQ(files_->stat(origin(), "/project/c.txt")->nlink, 2U);
+  EXPECT_EQ(files_->rmdir(origin(), "/project/src/deep").error(), ENOTEMPTY);
+  ASSERT_EQ(files_->remove_tree(origin(), "/project/src").error(), 0);
   EXPECT_EQ(host_names(), (Names{"c.txt"}));
   EXPECT_FALSE(files_->end_writer(writer));
 }
 
 TEST_F(MountTest, a_written_file_that_is_moved_over_another_is_whole_at_once) {
-  write("/work/a.txt.new", "whole");
-  ASSERT_EQ(files_->rename(origin(), "/work/a.txt.new", "/work/a.txt").error(), 0);
+  write("/project/a.txt.new", "whole");
+  ASSERT_EQ(files_->rename(origin(), "/project/a.txt.new", "/project/a.txt").error(), 0);
   EXPECT_EQ(text_of(host_ / "a.txt"), "whole");
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"}));
 }
 
 TEST_F(MountTest, new_files_move_with_their_folder) {
-  write("/work/src/x", "x");
-  EXPECT_EQ(files_->rmdir(origin(), "/work/src").error(), ENOTEMPTY);
-  ASSERT_EQ(files_->rename(origin(), "/work/src", "/work/lib").error(), 0);
-  EXPECT_EQ(read("/work/lib/x"), "x");
+  write("/project/src/x", "x");
+  EXPECT_EQ(files_->rmdir(origin(), "/project/src").error(), ENOTEMPTY);
+  ASSERT_EQ(files_->rename(origin(), "/project/src", "/project/lib").error(), 0);
+  EXPECT_EQ(read("/project/lib/x"), "x");
   EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "lib/x"), "x");
 }
 
 TEST_F(MountTest, a_new_file_that_was_removed_never_comes_to_the_host) {
-  write("/work/scratch", "x");
-  ASSERT_EQ(files_->unlink(origin(), "/work/scratch").error(), 0);
-  EXPECT_EQ(names("/work"), (Names{"a.txt", "src"}));
+  write("/project/scratch", "x");
+  ASSERT_EQ(files_->unlink(origin(), "/project/scratch").error(), 0);
+  EXPECT_EQ(names("/project"), (Names{"a.txt", "src"}));
   EXPECT_FALSE(files_->end_writer(writer));
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"}));
 }
 
 TEST_F(MountTest, an_open_file_outlives_its_name) {
-  const auto file = files_->open(origin(), "/work/a.txt", O_RDWR);
-  ASSERT_EQ(files_->unlink(origin(), "/work/a.txt").error(), 0);
+  const auto file = files_->open(origin(), "/project/a.txt", O_RDWR);
+  ASSERT_EQ(files_->unlink(origin(), "/project/a.txt").error(), 0);
   EXPECT_FALSE(fs::exists(host_ / "a.txt"));
   EXPECT_EQ(read_some(**file), "from the host");
   ASSERT_TRUE((*file)->pwrite(bytes("FROM"), 0).ok());
@@ -211,11 +211,11 @@ TEST_F(MountTest, links_never_lead_out_of_it) {
   fs::create_symlink(base_ / "secret", host_ / "absolute");
   fs::create_directory_symlink("..", host_ / "folder");
   // A guest resolves them in its own machine, where there is no such file.
-  EXPECT_EQ(files_->read_file(origin(), "/work/up").error(), ENOENT);
-  EXPECT_EQ(files_->read_file(origin(), "/work/absolute").error(), ENOENT);
-  EXPECT_EQ(files_->read_file(origin(), "/work/folder/secret").error(), ENOENT);
-  EXPECT_EQ(files_->read_file(origin(), "/work/../secret").error(), ENOENT);
-  EXPECT_EQ(files_->write_file(origin(), "/work/absolute", "x").error(), ENOENT);
+  EXPECT_EQ(files_->read_file(origin(), "/project/up").error(), ENOENT);
+  EXPECT_EQ(files_->read_file(origin(), "/project/absolute").error(), ENOENT);
+  EXPECT_EQ(files_->read_file(origin(), "/project/folder/secret").error(), ENOENT);
+  EXPECT_EQ(files_->read_file(origin(), "/project/../secret").error(), ENOENT);
+  EXPECT_EQ(files_->write_file(origin(), "/project/absolute", "x").error(), ENOENT);
   EXPECT_EQ(text_of(base_ / "secret"), "secret");
 }
 
@@ -237,55 +237,56 @@ TEST_F(MountTest, a_host_folder_follows_no_link_even_when_asked) {
 }
 
 TEST_F(MountTest, a_folder_that_becomes_a_link_is_not_followed) {
-  write("/work/src/x", "x");
+  write("/project/src/x", "x");
   fs::remove_all(host_ / "src");
   fs::create_directory_symlink(base_, host_ / "src");
   const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 0U);
   ASSERT_EQ(synced->problems.size(), 1U);
-  EXPECT_TRUE(synced->problems[0].starts_with("/work/src/x: not written back: ")) << synced->problems[0];
+  EXPECT_TRUE(synced->problems[0].starts_with("/project/src/x: not written back: ")) << synced->problems[0];
   EXPECT_FALSE(fs::exists(base_ / "x"));
 }
 
 TEST_F(MountTest, other_names_of_a_written_file_keep_the_old_content) {
   fs::create_hard_link(base_ / "secret", host_ / "hard");
-  write("/work/hard", "changed");
+  write("/project/hard", "changed");
   files_->end_writer(writer);
   EXPECT_EQ(text_of(base_ / "secret"), "secret");
   EXPECT_EQ(text_of(host_ / "hard"), "changed");
 }
 
 TEST_F(MountTest, a_file_that_was_changed_on_the_host_meanwhile_stays_and_the_guests_goes_beside_it) {
-  write("/work/a.txt", "of the guest");
-  write("/work/new", "of the guest, too");
+  write("/project/a.txt", "of the guest");
+  write("/project/new", "of the guest, too");
   put(host_ / "a.txt", "of somebody else");
   put(host_ / "new", "here first");
   const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 2U);
-  EXPECT_EQ(synced->problems,
-            (Names{"/work/a.txt: changed on the host meanwhile; what the guest wrote is in /work/a.txt.guest",
-                   "/work/new: changed on the host meanwhile; what the guest wrote is in /work/new.guest"}));
-  EXPECT_EQ(read("/work/a.txt"), "of somebody else");
+  EXPECT_EQ(
+      synced->problems,
+      (Names{"/project/a.txt: changed on the host meanwhile; what the guest wrote is in /project/a.txt.guest",
+             "/project/new: changed on the host meanwhile; what the guest wrote is in /project/new.guest"}));
+  EXPECT_EQ(read("/project/a.txt"), "of somebody else");
   EXPECT_EQ(text_of(host_ / "a.txt.guest"), "of the guest");
   EXPECT_EQ(text_of(host_ / "new.guest"), "of the guest, too");
-  write("/work/a.txt", "again");
+  write("/project/a.txt", "again");
   put(host_ / "a.txt", "again somebody else");
   files_->end_writer(writer);
   EXPECT_EQ(text_of(host_ / "a.txt.guest2"), "again");
 }
 
 TEST_F(MountTest, a_file_that_was_removed_on_the_host_meanwhile_comes_back) {
-  write("/work/a.txt", "of the guest");
+  write("/project/a.txt", "of the guest");
   fs::remove(host_ / "a.txt");
-  EXPECT_EQ(names("/work"), (Names{"a.txt", "src"}));
+  EXPECT_EQ(names("/project"), (Names{"a.txt", "src"}));
   EXPECT_EQ(files_->end_writer(writer)->problems,
-            (Names{"/work/a.txt: removed on the host meanwhile; what the guest wrote is there again"}));
+            (Names{"/project/a.txt: removed on the host meanwhile; what the guest wrote is there again"}));
   EXPECT_EQ(text_of(host_ / "a.txt"), "of the guest");
 }
 
 TEST_F(MountTest, two_writers_of_one_file_see_each_other) {
-  const auto one = files_->open(origin(1), "/work/a.txt", O_RDWR);
-  const auto two = files_->open(origin(2), "/work/a.txt", O_RDWR);
+  const auto one = files_->open(origin(1), "/project/a.txt", O_RDWR);
+  const auto two = files_->open(origin(2), "/project/a.txt", O_RDWR);
   ASSERT_TRUE((*one)->pwrite(bytes("FROM"), 0).ok());
   ASSERT_TRUE((*two)->pwrite(bytes("HOST"), 9).ok());
   EXPECT_EQ(read_some(**one), "FROM the HOST");
@@ -297,7 +298,7 @@ TEST_F(MountTest, two_writers_of_one_file_see_each_other) {
 }
 
 TEST_F(MountTest, what_is_written_after_its_opener_has_ended_comes_back_with_the_next_end) {
-  const auto inherited = files_->open(origin(1), "/work/log", O_WRONLY | O_CREAT);
+  const auto inherited = files_->open(origin(1), "/project/log", O_WRONLY | O_CREAT);
   EXPECT_EQ(files_->end_writer(1), all_back(1));
   ASSERT_TRUE((*inherited)->write(bytes("of the child")).ok());
   EXPECT_EQ(files_->end_writer(2), all_back(1));
@@ -308,8 +309,8 @@ TEST_F(MountTest, what_is_written_after_its_opener_has_ended_comes_back_with_the
 }
 
 TEST_F(MountTest, a_file_without_its_name_is_truncated_and_never_anothers) {
-  const auto file = files_->open(origin(), "/work/a.txt", O_RDWR);
-  ASSERT_EQ(files_->unlink(origin(), "/work/a.txt").error(), 0);
+  const auto file = files_->open(origin(), "/project/a.txt", O_RDWR);
+  ASSERT_EQ(files_->unlink(origin(), "/project/a.txt").error(), 0);
   put(host_ / "a.txt", "another");
   ASSERT_EQ((*file)->truncate(4).error(), 0);
   EXPECT_EQ(read_some(**file), "from");
@@ -317,19 +318,19 @@ TEST_F(MountTest, a_file_without_its_name_is_truncated_and_never_anothers) {
 }
 
 TEST_F(MountTest, a_written_file_that_the_host_has_changed_cannot_be_moved) {
-  write("/work/a.txt", "of the guest");
+  write("/project/a.txt", "of the guest");
   put(host_ / "a.txt", "of somebody else");
-  EXPECT_EQ(files_->rename(origin(), "/work/a.txt", "/work/b.txt").error(), EBUSY);
+  EXPECT_EQ(files_->rename(origin(), "/project/a.txt", "/project/b.txt").error(), EBUSY);
   EXPECT_EQ(files_->end_writer(writer)->problems.size(), 1U);
 }
 
 TEST_F(MountTest, the_hosts_mode_stays_unless_a_guest_has_set_it) {
-  write("/work/a.txt", "x");
-  write("/work/b.txt", "x");
+  write("/project/a.txt", "x");
+  write("/project/b.txt", "x");
   files_->end_writer(writer);
-  write("/work/a.txt", "of the guest");
-  write("/work/b.txt", "of the guest");
-  ASSERT_EQ(files_->chmod(origin(), "/work/b.txt", 0644).error(), 0);
+  write("/project/a.txt", "of the guest");
+  write("/project/b.txt", "of the guest");
+  ASSERT_EQ(files_->chmod(origin(), "/project/b.txt", 0644).error(), 0);
   fs::permissions(host_ / "a.txt", fs::perms(0600));
   fs::permissions(host_ / "b.txt", fs::perms(0600));
   EXPECT_EQ(files_->end_writer(writer), all_back(2));
@@ -339,9 +340,9 @@ TEST_F(MountTest, the_hosts_mode_stays_unless_a_guest_has_set_it) {
 
 TEST_F(MountTest, a_rename_onto_another_name_of_the_file_changes_nothing) {
   fs::create_hard_link(host_ / "a.txt", host_ / "b.txt");
-  const auto file = files_->open(origin(), "/work/b.txt", O_WRONLY | O_APPEND);
+  const auto file = files_->open(origin(), "/project/b.txt", O_WRONLY | O_APPEND);
   ASSERT_TRUE((*file)->write(bytes("!")).ok());
-  EXPECT_EQ(files_->rename(origin(), "/work/a.txt", "/work/b.txt").error(), 0);
+  EXPECT_EQ(files_->rename(origin(), "/project/a.txt", "/project/b.txt").error(), 0);
   EXPECT_EQ(files_->end_writer(writer), all_back(1));
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host");
   EXPECT_EQ(text_of(host_ / "b.txt"), "from the host!");
@@ -349,19 +350,19 @@ TEST_F(MountTest, a_rename_onto_another_name_of_the_file_changes_nothing) {
 
 TEST_F(MountTest, a_name_without_room_for_another_end_is_cut) {
   const std::string name(255, 'n');
-  write("/work/" + name, "of the guest");
+  write("/project/" + name, "of the guest");
   put(host_ / name, "of somebody else");
   EXPECT_EQ(files_->end_writer(writer)->lost, 0U);
   EXPECT_EQ(text_of(host_ / (name.substr(0, 249) + ".guest")), "of the guest");
 }
 
 TEST_F(MountTest, a_file_larger_than_the_host_takes_is_refused_at_once) {
-  write("/work/a.txt", "x");
-  EXPECT_EQ(files_->truncate(origin(), "/work/a.txt", max_file_size).error(), EFBIG);
+  write("/project/a.txt", "x");
+  EXPECT_EQ(files_->truncate(origin(), "/project/a.txt", max_file_size).error(), EFBIG);
 }
 
 TEST_F(MountTest, problems_are_counted_beyond_a_hundred) {
-  for (int i = 0; i < 103; ++i) write("/work/src/" + std::to_string(i), "x");
+  for (int i = 0; i < 103; ++i) write("/project/src/" + std::to_string(i), "x");
   fs::remove_all(host_ / "src");
   const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->lost, 103U);
@@ -370,7 +371,7 @@ TEST_F(MountTest, problems_are_counted_beyond_a_hundred) {
 }
 
 TEST_F(MountTest, a_full_disk_loses_nothing) {
-  write("/work/a.txt", std::string(8192, 'x'));
+  write("/project/a.txt", std::string(8192, 'x'));
   const rlimit full{4096, RLIM_INFINITY};
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
@@ -384,26 +385,26 @@ TEST_F(MountTest, a_full_disk_loses_nothing) {
   EXPECT_EQ(synced->problems.size(), 1U);
   EXPECT_EQ(text_of(host_ / "a.txt"), "from the host");
   EXPECT_EQ(host_names(), (Names{"a.txt", "src"})) << "nothing half-written is left";
-  EXPECT_EQ(read("/work/a.txt").size(), 8192U);
+  EXPECT_EQ(read("/project/a.txt").size(), 8192U);
   // It is tried again with the next that is written back.
   EXPECT_FALSE(files_->end_writer(writer));
-  write("/work/other", "x", writer + 1);
+  write("/project/other", "x", writer + 1);
   EXPECT_EQ(files_->end_writer(writer + 1)->files, 2U);
   EXPECT_EQ(text_of(host_ / "a.txt").size(), 8192U);
 }
 
 TEST_F(MountTest, the_shadow_is_limited_and_a_host_file_is_not_loaded_by_halves) {
   put(host_ / "large", std::string(2 << 20, 'x'));
-  const auto file = files_->open(origin(), "/work/large", O_RDWR);
+  const auto file = files_->open(origin(), "/project/large", O_RDWR);
   EXPECT_EQ((*file)->pwrite(bytes("y"), 0).error(), ENOSPC);
   EXPECT_EQ((*file)->stat()->size, 2 << 20);
   EXPECT_FALSE(files_->end_writer(writer));
-  write("/work/a.txt", "there is room again");
+  write("/project/a.txt", "there is room again");
 }
 
 TEST_F(MountTest, holes_stay_holes) {
-  write("/work/sparse", "x");
-  ASSERT_EQ(files_->truncate(origin(), "/work/sparse", std::int64_t{1} << 33).error(), 0);
+  write("/project/sparse", "x");
+  ASSERT_EQ(files_->truncate(origin(), "/project/sparse", std::int64_t{1} << 33).error(), 0);
   files_->end_writer(writer);
   struct stat host{};
   ASSERT_EQ(::stat((host_ / "sparse").c_str(), &host), 0);
@@ -431,19 +432,19 @@ TEST_F(MountTest, one_for_reading_refuses_every_change) {
 
 TEST_F(MountTest, is_a_device_of_its_own) {
   write("/tmp/x", "x");
-  EXPECT_EQ(files_->rename(origin(), "/tmp/x", "/work/x").error(), EXDEV);
-  EXPECT_EQ(files_->link(origin(), "/work/a.txt", "/tmp/a").error(), EXDEV);
-  EXPECT_EQ(files_->copy_file(origin(), "/tmp/x", "/work/x", FileSystem::Existing::refuse).error(), 0);
-  EXPECT_EQ(files_->copy_file(origin(), "/work/a.txt", "/tmp/a", FileSystem::Existing::refuse).error(), 0);
+  EXPECT_EQ(files_->rename(origin(), "/tmp/x", "/project/x").error(), EXDEV);
+  EXPECT_EQ(files_->link(origin(), "/project/a.txt", "/tmp/a").error(), EXDEV);
+  EXPECT_EQ(files_->copy_file(origin(), "/tmp/x", "/project/x", FileSystem::Existing::refuse).error(), 0);
+  EXPECT_EQ(files_->copy_file(origin(), "/project/a.txt", "/tmp/a", FileSystem::Existing::refuse).error(), 0);
   EXPECT_EQ(read("/tmp/a"), "from the host");
   EXPECT_EQ(files_->end_writer(writer)->files, 1U);
   EXPECT_EQ(text_of(host_ / "x"), "x");
 }
 
 TEST_F(MountTest, its_place_cannot_be_removed_or_moved) {
-  EXPECT_EQ(files_->rmdir(origin(), "/work").error(), EBUSY);
-  EXPECT_EQ(files_->remove_tree(origin(), "/work").error(), EBUSY);
-  EXPECT_EQ(files_->rename(origin(), "/work", "/tmp/w").error(), EBUSY);
+  EXPECT_EQ(files_->rmdir(origin(), "/project").error(), EBUSY);
+  EXPECT_EQ(files_->remove_tree(origin(), "/project").error(), EBUSY);
+  EXPECT_EQ(files_->rename(origin(), "/project", "/tmp/w").error(), EBUSY);
   mount("/a/b/c", host_, FileSystem::MountAccess::write);
   EXPECT_EQ(files_->remove_tree(origin(), "/a").error(), EBUSY);
   EXPECT_EQ(files_->rename(origin(), "/a", "/z").error(), EBUSY);
@@ -456,8 +457,8 @@ TEST_F(MountTest, places_that_are_taken_are_refused) {
     return files_->mount(path, *std::move(folder), FileSystem::MountAccess::read).error();
   };
   EXPECT_EQ(at("/"), EINVAL);
-  EXPECT_EQ(at("/work"), EBUSY);
-  EXPECT_EQ(at("/work/src"), ENOTSUP);
+  EXPECT_EQ(at("/project"), EBUSY);
+  EXPECT_EQ(at("/project/src"), ENOTSUP);
   EXPECT_EQ(at("/dev"), EBUSY);
   EXPECT_EQ(at("/bin/sh"), EBUSY);
   EXPECT_EQ(at("/bin/sh/x"), ENOTDIR);
@@ -467,10 +468,10 @@ TEST_F(MountTest, places_that_are_taken_are_refused) {
 }
 
 TEST_F(MountTest, a_folder_that_vanished_says_so) {
-  write("/work/new", "x");
+  write("/project/new", "x");
   fs::remove_all(host_);
-  EXPECT_EQ(files_->read_file(origin(), "/work/a.txt").error(), ENOENT);
-  EXPECT_EQ(files_->read_directory(origin(), "/work").error(), ENOENT);
+  EXPECT_EQ(files_->read_file(origin(), "/project/a.txt").error(), ENOENT);
+  EXPECT_EQ(files_->read_directory(origin(), "/project").error(), ENOENT);
   const auto synced = files_->end_writer(writer);
   EXPECT_EQ(synced->files, 0U);
   EXPECT_EQ(synced->problems.size(), 1U);
@@ -478,28 +479,29 @@ TEST_F(MountTest, a_folder_that_vanished_says_so) {
 
 TEST_F(MountTest, what_is_no_file_is_seen_but_not_opened) {
   ASSERT_EQ(::mkfifo((host_ / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(files_->stat(origin(), "/work/pipe")->mode & S_IFMT, S_IFIFO);
-  EXPECT_EQ(files_->open(origin(), "/work/pipe", O_RDONLY).error(), EACCES);
-  EXPECT_EQ(files_->read_file(origin(), "/work/pipe").error(), 0) << "what is no file has no content";
+  EXPECT_EQ(files_->stat(origin(), "/project/pipe")->mode & S_IFMT, S_IFIFO);
+  EXPECT_EQ(files_->open(origin(), "/project/pipe", O_RDONLY).error(), EACCES);
+  EXPECT_EQ(files_->read_file(origin(), "/project/pipe").error(), 0) << "what is no file has no content";
 }
 
 TEST_F(MountTest, names_are_bytes) {
   const std::string odd = "\xff\xfe\n";
   put(host_ / odd, "odd");
-  EXPECT_EQ(names("/work")[2], odd);
-  EXPECT_EQ(read("/work/" + odd), "odd");
-  write("/work/\xc3\x28", "x");
+  EXPECT_EQ(names("/project")[2], odd);
+  EXPECT_EQ(read("/project/" + odd), "odd");
+  write("/project/\xc3\x28", "x");
   files_->end_writer(writer);
   EXPECT_EQ(text_of(host_ / "\xc3\x28"), "x");
 }
 
 TEST_F(MountTest, many_files_cost_no_inodes) {
   for (int i = 0; i < 3000; ++i) put(host_ / "src" / std::to_string(i), "x");
-  EXPECT_EQ(names("/work/src").size(), 3000U);
-  for (int i = 0; i < 3000; ++i) EXPECT_TRUE(files_->stat(origin(), "/work/src/" + std::to_string(i)).ok());
+  EXPECT_EQ(names("/project/src").size(), 3000U);
+  for (int i = 0; i < 3000; ++i)
+    EXPECT_TRUE(files_->stat(origin(), "/project/src/" + std::to_string(i)).ok());
   const FsStat stat = files_->statfs();
   EXPECT_LT(stat.files - stat.ffree, 1200U);
-  EXPECT_EQ(files_->remove_tree(origin(), "/work/src").error(), 0);
+  EXPECT_EQ(files_->remove_tree(origin(), "/project/src").error(), 0);
   EXPECT_FALSE(fs::exists(host_ / "src"));
 }
 
@@ -510,9 +512,9 @@ TEST_F(MountTest, a_process_writes_back_at_its_end_whatever_that_is) {
                   .permissions = {Permission::allow, Permission::deny, Permission::allow, Permission::allow}},
                  clock_, threads);
   auto folder = HostFolder::open(host_.string());
-  ASSERT_EQ(vm->files().mount("/work", *std::move(folder), FileSystem::MountAccess::write).error(), 0);
+  ASSERT_EQ(vm->files().mount("/project", *std::move(folder), FileSystem::MountAccess::write).error(), 0);
   threads->add("write", [&](const std::shared_ptr<Process>& process) {
-    const auto fd = process->open("/work/log", O_WRONLY | O_CREAT);
+    const auto fd = process->open("/project/log", O_WRONLY | O_CREAT);
     (void)(*process->fds().get(*fd))->write(bytes("until the end"));
     (void)process->signal(SIGKILL, "test");
     return Exit::with_code(0);
