@@ -16,9 +16,9 @@ namespace {
 /// Two processes of one program are never quite as fast as each other: where their memory lies differs. So
 /// every block has fresh engines, and what is judged is the spread of the blocks.
 constexpr std::size_t fewest_blocks = 12;
-constexpr std::size_t most_blocks = 60;
-constexpr auto cost_limit = std::chrono::seconds(80);
-constexpr std::size_t pairs_of_block = 60;
+constexpr std::size_t most_blocks = 120;
+constexpr auto cost_limit = std::chrono::seconds(150);
+constexpr std::size_t pairs_of_block = 40;
 constexpr std::size_t warmup_of_block = 10;
 
 /// Long enough for both pools to make an isolate for the one that was taken: filling one must not be beside a

@@ -118,11 +118,20 @@ std::shared_ptr<ZlibCodec> make_zlib(ZlibMode mode, std::shared_ptr<Buffers> bud
 class ParameterCodec : public Codec {
  public:
   using Codec::Codec;
-  virtual std::optional<CodecError> init(Dictionary dictionary) = 0;
+  std::optional<CodecError> init(Dictionary dictionary) {
+    dictionary_ = std::move(dictionary);
+    return start();
+  }
   virtual std::optional<CodecError> set(int parameter, std::uint32_t value) = 0;
   /// zstd only.
   virtual void pledge_size(std::uint64_t) {}
   virtual void reject_garbage() {}
+
+ protected:
+  /// Makes its state anew, with the dictionary if there is one.
+  virtual std::optional<CodecError> start() = 0;
+
+  Dictionary dictionary_;
 };
 
 enum class ParameterKind : std::uint8_t { brotli_encoder, brotli_decoder, zstd_compress, zstd_decompress };

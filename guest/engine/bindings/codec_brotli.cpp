@@ -65,11 +65,6 @@ class BrotliEncoder final : public ParameterCodec {
  public:
   using ParameterCodec::ParameterCodec;
 
-  std::optional<CodecError> init(Dictionary dictionary) override {
-    dictionary_ = std::move(dictionary);
-    return start();
-  }
-
   std::optional<CodecError> set(int parameter, std::uint32_t value) override {
     if (state_ == nullptr || BrotliEncoderSetParameter(state_, parameter, value) == 0)
       return brotli_bad_parameter();
@@ -120,7 +115,7 @@ class BrotliEncoder final : public ParameterCodec {
     last_result_ = 0;
   }
 
-  std::optional<CodecError> start() {
+  std::optional<CodecError> start() override {
     abandon_state();
     if (setjmp(escape_) != 0) {
       abandon_state();
@@ -137,7 +132,6 @@ class BrotliEncoder final : public ParameterCodec {
     return std::nullopt;
   }
 
-  Dictionary dictionary_;
   BrotliEncoderStateStruct* state_ = nullptr;
   std::jmp_buf escape_;
   Left left_{};
@@ -157,11 +151,6 @@ void brotli_free(void* memory, void* block) {
 class BrotliDecoder final : public ParameterCodec {
  public:
   using ParameterCodec::ParameterCodec;
-
-  std::optional<CodecError> init(Dictionary dictionary) override {
-    dictionary_ = std::move(dictionary);
-    return start();
-  }
 
   std::optional<CodecError> set(int parameter, std::uint32_t value) override {
     if (state_ == nullptr || BrotliDecoderSetParameter(state_, parameter, value) == 0)
@@ -201,7 +190,7 @@ class BrotliDecoder final : public ParameterCodec {
   }
 
  private:
-  std::optional<CodecError> start() {
+  std::optional<CodecError> start() override {
     close();
     state_ = BrotliDecoderCreateInstance(brotli_allocate, brotli_free, &memory_);
     if (state_ == nullptr) return brotli_no_instance();
@@ -211,7 +200,6 @@ class BrotliDecoder final : public ParameterCodec {
     return std::nullopt;
   }
 
-  Dictionary dictionary_;
   BrotliDecoderStateStruct* state_ = nullptr;
   int flush_ = 0;
   int last_result_ = 1;

@@ -148,11 +148,6 @@ class ZstdCompress final : public ParameterCodec {
 
   void pledge_size(std::uint64_t size) override { pledged_ = size; }
 
-  std::optional<CodecError> init(Dictionary dictionary) override {
-    dictionary_ = std::move(dictionary);
-    return start();
-  }
-
   std::optional<CodecError> set(int parameter, std::uint32_t value) override {
     // Threads of its own would be nobody's. What comes out is the same format.
     if (parameter == zstd_workers && static_cast<int>(value) > 0) value = 0;
@@ -190,7 +185,7 @@ class ZstdCompress final : public ParameterCodec {
   }
 
  private:
-  std::optional<CodecError> start() {
+  std::optional<CodecError> start() override {
     state_ = ZSTD_createCCtx_advanced({zstd_allocate, zstd_free, &memory_});
     if (state_ == nullptr) return zstd_no_instance();
     if (!dictionary_.empty() &&
@@ -206,7 +201,6 @@ class ZstdCompress final : public ParameterCodec {
     return std::nullopt;
   }
 
-  Dictionary dictionary_;
   std::uint64_t pledged_ = zstd_unknown_size;
   bool begun_ = false;
   ZSTD_CCtx_s* state_ = nullptr;
@@ -218,11 +212,6 @@ class ZstdDecompress final : public ParameterCodec {
   using ParameterCodec::ParameterCodec;
 
   void reject_garbage() override { rejects_ = true; }
-
-  std::optional<CodecError> init(Dictionary dictionary) override {
-    dictionary_ = std::move(dictionary);
-    return start();
-  }
 
   std::optional<CodecError> set(int parameter, std::uint32_t value) override {
     if (ZSTD_isError(ZSTD_DCtx_setParameter(state_, parameter, static_cast<int>(value))) != 0)
@@ -291,7 +280,7 @@ class ZstdDecompress final : public ParameterCodec {
       error_ = garbage();
   }
 
-  std::optional<CodecError> start() {
+  std::optional<CodecError> start() override {
     state_ = ZSTD_createDCtx_advanced({zstd_allocate, zstd_free, &memory_});
     if (state_ == nullptr) return zstd_no_instance();
     if (!dictionary_.empty() &&
@@ -300,7 +289,6 @@ class ZstdDecompress final : public ParameterCodec {
     return std::nullopt;
   }
 
-  Dictionary dictionary_;
   ZSTD_DCtx_s* state_ = nullptr;
   bool rejects_ = false;
   bool any_frame_ = false;    ///< a whole one is behind us

@@ -30,6 +30,20 @@ class AnyMac final : public Held {
   const std::size_t length;
 };
 
+/// For (mac, data, encoding): whether that went well.
+template <class Mac, class Update>
+void update_mac(const Arguments& args, Update update) {
+  const CleanErrors clean;
+  Mac* mac = held_as<Mac>(args[0]);
+  if (mac == nullptr) return throw_bad_call(args.GetIsolate());
+  const Input data(args.GetIsolate(), args[1], args[2]);
+  if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
+  args.GetReturnValue().Set(mac->context != nullptr &&
+                            in_pieces(args.GetIsolate(), data.span(), [&](ByteSpan piece) {
+                              return update(mac->context.get(), piece.data(), piece.size()) == 1;
+                            }));
+}
+
 /// hmacNew(name, key)
 void hmac_new(const Arguments& args) {
   const CleanErrors clean;
@@ -51,15 +65,7 @@ void hmac_new(const Arguments& args) {
 
 /// hmacUpdate(hmac, data, encoding): whether that went well.
 void hmac_update(const Arguments& args) {
-  const CleanErrors clean;
-  Hmac* hmac = held_as<Hmac>(args[0]);
-  if (hmac == nullptr) return throw_bad_call(args.GetIsolate());
-  const Input data(args.GetIsolate(), args[1], args[2]);
-  if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
-  args.GetReturnValue().Set(hmac->context != nullptr &&
-                            in_pieces(args.GetIsolate(), data.span(), [hmac](ByteSpan piece) {
-                              return HMAC_Update(hmac->context.get(), piece.data(), piece.size()) == 1;
-                            }));
+  update_mac<Hmac>(args, HMAC_Update);
 }
 
 /// hmacDigest(hmac, encoding)
@@ -189,15 +195,7 @@ void mac_new(const Arguments& args) {
 
 /// macUpdate(mac, data, encoding): whether that went well.
 void mac_update(const Arguments& args) {
-  const CleanErrors clean;
-  AnyMac* mac = held_as<AnyMac>(args[0]);
-  if (mac == nullptr) return throw_bad_call(args.GetIsolate());
-  const Input data(args.GetIsolate(), args[1], args[2]);
-  if (data.span().size() > INT_MAX) return throw_out_of_range(args.GetIsolate(), "data is too long");
-  args.GetReturnValue().Set(mac->context != nullptr &&
-                            in_pieces(args.GetIsolate(), data.span(), [mac](ByteSpan piece) {
-                              return EVP_MAC_update(mac->context.get(), piece.data(), piece.size()) == 1;
-                            }));
+  update_mac<AnyMac>(args, EVP_MAC_update);
 }
 
 /// macFinal(mac, encoding)

@@ -116,7 +116,7 @@ BOOST_DESCRIBE_STRUCT(Stage, (), (calls, total_us, avg_us, max_us))
 struct SubPhase {
   std::uint64_t count = 0;
   double p50 = 0;
-  double p95 = 0;
+  std::optional<double> p95;  ///< null below 20 processes
   double max = 0;
 };
 BOOST_DESCRIBE_STRUCT(SubPhase, (), (count, p50, p95, max))

@@ -81,8 +81,10 @@ Table lifecycle_table(const Document& document, std::string_view row) {
         line.cells.insert(line.cells.end(), 3, Cell{"–"});
         continue;
       }
-      for (const double ms : {found->second->p50, found->second->p95, found->second->max})
-        line.cells.push_back({text::significant(ms)});
+      const SubPhase& phase = *found->second;
+      const std::string p95 = phase.p95 ? text::significant(*phase.p95) : "n/a (n<20)";
+      for (const std::string& ms : {text::significant(phase.p50), p95, text::significant(phase.max)})
+        line.cells.push_back({ms});
     }
     table.lines.push_back(std::move(line));
   }

@@ -83,7 +83,7 @@ std::vector<driver::Lifecycle> operate(driver::Driver& driver, const driver::Wor
 
 report::SubPhase sub_phase(std::vector<double> ms) {
   const measure::Summary summary = measure::summarise(std::move(ms));
-  return {summary.count, summary.p50.value(), summary.p95.value_or(*summary.max), summary.max.value()};
+  return {summary.count, summary.p50.value(), summary.p95, summary.max.value()};
 }
 
 /// What of a wait its parts don't account for, in ns.

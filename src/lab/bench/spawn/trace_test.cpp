@@ -97,6 +97,7 @@ TEST(Trace, lives_are_counted_and_the_gap_of_the_wait_is_what_nothing_accounts_f
   EXPECT_EQ(all->first_waiters.at("poll_event"), 2U);
   EXPECT_EQ(all->waiter_sources.at("poll_event"), 4U);
   EXPECT_EQ(all->sub_phases.at("ts_wait_total")->max, 10);
+  EXPECT_FALSE(all->sub_phases.at("ts_wait_total")->p95.has_value()) << "two cannot carry it";
   EXPECT_EQ(all->sub_phases.at("ts_wait_unattributed_gap")->p50, 3);
   EXPECT_EQ(all->sub_phases.at("ts_wait_unattributed_gap")->max, 6);
   EXPECT_FALSE(all->sub_phases.at("ts_mount_wait").has_value());
