@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -15,19 +14,23 @@ namespace {
 
 /// Two processes of one program are never quite as fast as each other: where their memory lies differs. So
 /// every block has fresh engines, and what is judged is the spread of the blocks.
-constexpr std::size_t fewest_blocks = 12;
-constexpr std::size_t most_blocks = 120;
-constexpr auto cost_limit = std::chrono::seconds(150);
-constexpr std::size_t pairs_of_block = 40;
-constexpr std::size_t warmup_of_block = 10;
+constexpr std::size_t fewest_blocks = 24;
+constexpr std::size_t most_blocks = 400;
+constexpr auto cost_limit = std::chrono::seconds(240);
+constexpr std::size_t pairs_of_block = 24;
+constexpr std::size_t warmup_of_block = 4;
 
-/// Long enough for both pools to make an isolate for the one that was taken: filling one must not be beside a
-/// guest of the other.
-constexpr auto cost_idle = std::chrono::milliseconds(12);
+/// No pool: filling that of one engine would be beside the guests of the other, and a rest after each guest
+/// leaves a spread of a fifth. And so a guest meets all the points there are, those of its making too.
+guest::EngineOptions cold_options() {
+  guest::EngineOptions options;
+  options.pool = 0;
+  return options;
+}
 
 /// The engine that was built without the points of the trace.
 guest::EngineOptions untraced_options() {
-  guest::EngineOptions options;
+  guest::EngineOptions options = cold_options();
   options.installation.lib = file::lib_folder() / "bench" / "guest_untraced";
   if (!std::filesystem::exists(options.installation.lib / "tare_guest.node"))
     throw Error(ErrorCode::unavailable, "the engine without tracing is not built", "",
@@ -35,10 +38,9 @@ guest::EngineOptions untraced_options() {
   return options;
 }
 
-/// Time of one guest out of the pool after some rest, in ms.
+/// Time of one guest, in ms.
 double untraced_guest_ms(Guests& guests) {
   const SystemClock clock;
-  std::this_thread::sleep_for(cost_idle);
   const Instant begin = clock.now();
   guest::Execution guest = guests.start(guest_driver::exit_script);
   expect_success(guest);
@@ -57,7 +59,7 @@ struct CostBlock {
 
 /// The engines take turns guest by guest, so that what else the machine does is in both.
 CostBlock measure_block(std::uint64_t number) {
-  Guests with;
+  Guests with(cold_options());
   Guests without(untraced_options());
   with.settle();
   without.settle();
@@ -102,7 +104,7 @@ Measurement measure_cost() {
 
 Benchmark guest_trace_cost() {
   return {{"guest.trace_cost",
-           "node_exit_1 of a guest out of the pool, not traced, against an engine built without tracing",
+           "node_exit_1 of a cold guest, not traced, against an engine built without tracing",
            "ms",
            Judged::ratio,
            {{}, 1.01}},
