@@ -149,6 +149,8 @@ class Guest(threading.Thread):
     def act(self, verb, argument):
         if verb == "-e":
             return self.evaluate(argument)
+        if verb.startswith("bench/"):
+            return self.load(verb)
         if verb == "exit":
             return {"code": int(argument)}
         if verb == "refuse":
@@ -181,6 +183,19 @@ class Guest(threading.Thread):
             self.engine.handle = lambda *_: threading.Event().wait()
         return {"code": 0}
 
+
+    def load(self, program):
+        """The programs of the import rows, and others that fail in their place."""
+        if "transport" not in program:
+            self.write(1, f"loaded {program}\n".encode())
+            return {"code": 3 if "fails" in program else 0}
+        if "mute" in program:
+            self.killed.wait()
+        for line in self.stdio.makefile("rb"):
+            if "early" in program and b"-1:" in line:
+                return {"code": 5}
+            self.write(1, line.upper() if "wrong" in program else line)
+        return {"code": 7 if "unclean" in program else 0}
 
     def evaluate(self, script):
         """The scripts of the spawn rows, as far as they can be told by their look."""
