@@ -227,9 +227,8 @@ struct Lanes {
 };
 
 Sample import_row(ImportLane& lane, const Params& params) {
-  const std::chrono::milliseconds budget(needed(params.timeout_ms, "timeoutMs"));
   try {
-    return lane.sample(params, SystemClock().now() + budget);
+    return lane.sample(params);
   } catch (const Error& error) {
     Sample sample;
     sample.fail("failed", error.line());

@@ -123,7 +123,8 @@ void add_fresh_process(const guest::EngineOptions& options, const ImportPlace& p
   const Sample life = run_program(engine, place, context, entry, deadline);
   const Instant end = SystemClock().now();
   if (life.outcome != "ok") {
-    sample.fail(life.outcome, "in a fresh engine: " + life.error.value_or(""));
+    const std::string why = life.outcome == "timeout" ? "not done in time" : life.error.value_or("");
+    sample.fail(life.outcome, "in a fresh engine: " + why);
   } else if (exit_code(life) != exit_code(sample)) {
     sample.fail("failed", "in a fresh engine the program ended otherwise");
   } else {
@@ -183,19 +184,22 @@ void ImportLane::await_rest() {
     std::this_thread::sleep_for(rest_window);
 }
 
-Sample ImportLane::sample(const Params& params, Instant deadline) {
+Sample ImportLane::sample(const Params& params) {
+  const std::chrono::milliseconds budget(needed(params.timeout_ms, "timeoutMs"));
   const Reuse reuse = reuse_of(params);
   const ImportPlace place = place_of(params, cache_of(params));
   const std::string& entry = needed(params.entry, "entry");
   const auto engine_start = wake(place, reuse == Reuse::engine ? 0 : std::max(options_.pool, 1U));
   await_rest();
 
+  const Instant begin = SystemClock().now();
   std::optional<ImportContext> own;
   std::optional<ImportContext>& context = reuse == Reuse::context ? context_ : own;
-  Sample sample = run_program(*engine_, place, context, entry, deadline);
+  Sample sample = run_program(*engine_, place, context, entry, begin + budget);
   if (sample.outcome != "ok") return sample;
   if (engine_start) sample.ns["engine_start"] = engine_start->count();
-  if (params.fresh_process.value_or(false)) add_fresh_process(options_, place, entry, deadline, sample);
+  if (params.fresh_process.value_or(false)) add_fresh_process(options_, place, entry, begin + budget, sample);
+  if (sample.outcome == "timeout") sample.ns = {{"total", (SystemClock().now() - begin).count()}};
   if (place.cache) sample.counters["cacheFiles"] = files_below(*place.cache);
   return sample;
 }

@@ -27,7 +27,7 @@ class ImportLane {
 
   /// One sample of a row of import_rows. Throws Refusal(invalid), or an Error after which the lane should be
   /// closed.
-  Sample sample(const Params& params, Instant deadline);
+  Sample sample(const Params& params);
 
   /// Samples of a transport row, all over one guest.
   std::vector<Sample> transport(const Params& params, std::uint32_t iterations);
