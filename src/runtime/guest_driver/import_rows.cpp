@@ -189,7 +189,7 @@ Sample ImportLane::sample(const Params& params) {
   const Reuse reuse = reuse_of(params);
   const ImportPlace place = place_of(params, cache_of(params));
   const std::string& entry = needed(params.entry, "entry");
-  const auto engine_start = wake(place, reuse == Reuse::engine ? 0 : std::max(options_.pool, 1U));
+  const auto engine_start = wake(place, reuse == Reuse::engine ? 0 : options_.pool);
   await_rest();
 
   const Instant begin = SystemClock().now();
