@@ -217,15 +217,18 @@ Sample derive_import(const Workload& workload, const Sample& sample) {
   if (metrics.heap_used_bytes) derived.bytes["heap_used"] = metrics.heap_used_bytes;
 
   const double imports = metrics.import_ms.value_or(0) * ns_per_ms;
+  std::optional<double> overhead;
   if (const auto phases = phases_of(sample)) {
     const double completion = std::max(0.0, phases->wait - imports);
     derived.ns["completion"] = completion;
-    derived.ns["startup_overhead"] = phases->context_setup + phases->startup + completion;
+    overhead = phases->context_setup + phases->startup + completion;
   } else if (const auto total = sample.metric("total")) {
     derived.ns.erase("context_setup");
-    derived.ns["startup"] = std::max(0.0, *total - imports);
-    derived.ns["startup_overhead"] = derived.ns["startup"];
+    overhead = std::max(0.0, *total - imports);
+    derived.ns["startup"] = *overhead;
   }
+  // Of a program that imports nothing, it would be the whole.
+  if (metrics.import_ms && overhead) derived.ns["startup_overhead"] = *overhead;
   return derived;
 }
 

@@ -89,17 +89,8 @@ void Run::seal() {
     return row.status == report::RowStatus::ok && row.metrics.empty();
   });
   document.comparisons = bench::worker_comparisons(document, options_.seed);
-  if (!document.comparisons.empty() && options_.processes < bench::fewest_paired_processes) {
-    document.findings.push_back(
-        {report::FindingLevel::note,
-         {},
-         {},
-         fmt::format(
-             "{} of each row and lane: what is odd about a worker cannot be told from what is odd about "
-             "its registry; {} can (--processes)",
-             options_.processes == 1 ? "one worker" : fmt::format("{} workers", options_.processes),
-             bench::fewest_paired_processes)});
-  }
+  if (auto note = bench::unpaired_note(document, options_.processes, "registry"))
+    document.findings.push_back(std::move(*note));
   if (measured_durable_rows(document) &&
       is_in_memory(options_.state ? std::filesystem::path(*options_.state)
                                   : std::filesystem::temp_directory_path())) {

@@ -89,4 +89,17 @@ std::vector<report::Comparison> worker_comparisons(const report::Document& docum
   return all;
 }
 
+std::optional<report::Finding> unpaired_note(const report::Document& document, std::uint64_t processes,
+                                             std::string_view what) {
+  if (document.comparisons.empty() || processes >= fewest_paired_processes) return std::nullopt;
+  return report::Finding{
+      report::FindingLevel::note,
+      {},
+      {},
+      fmt::format("{} of each row and lane: what is odd about a worker cannot be told from what is odd about "
+                  "its {}; {} can (--processes)",
+                  processes == 1 ? "one worker" : fmt::format("{} workers", processes), what,
+                  fewest_paired_processes)};
+}
+
 }  // namespace tare::bench

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/report/document.hpp"
@@ -20,5 +22,10 @@ inline constexpr std::uint64_t fewest_paired_processes = 6;
 /// Times only, and of those only `metrics`, unless it is empty. Bootstrap intervals are seeded with `seed`.
 std::vector<report::Comparison> worker_comparisons(const report::Document& document, std::uint64_t seed,
                                                    const std::set<std::string>& metrics = {});
+
+/// What a reader of those comparisons should know when there are too few workers to pair; `what` is what a
+/// worker runs: "registry".
+std::optional<report::Finding> unpaired_note(const report::Document& document, std::uint64_t processes,
+                                             std::string_view what);
 
 }  // namespace tare::bench
