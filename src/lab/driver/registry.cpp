@@ -307,8 +307,8 @@ std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
 
 std::vector<std::string> default_targets(const RegistryOptions& options) {
   if (options.bench == agents_bench) return {"embedded", "node"};
-  if (options.bench == import_bench) return {"node", "guest"};
   std::vector<std::string> names{"native", "sh", "node"};
+  if (options.bench == import_bench) names = {"node"};
   if (!guest("guest", {}, options).unavailable) names.emplace_back("guest");
   return names;
 }
