@@ -41,6 +41,7 @@ v8::MaybeLocal<v8::String> from_ascii(v8::Isolate* isolate, std::span<const std:
 
 v8::MaybeLocal<v8::String> from_utf8(v8::Isolate* isolate, std::span<const std::uint8_t> bytes) {
   if (bytes.size() > v8::String::kMaxLength) return too_long(isolate);
+  if (is_ascii(bytes)) return one_byte(isolate, bytes);
   v8::Local<v8::String> text;
   if (!v8::String::NewFromUtf8(isolate, reinterpret_cast<const char*>(bytes.data()),
                                v8::NewStringType::kNormal, static_cast<int>(bytes.size()))

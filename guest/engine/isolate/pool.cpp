@@ -74,7 +74,9 @@ void keep_code_of(Realm& realm, const kernel::Process& process) {
   if (process.kill_requested()) return;
   const kernel::Stopwatch keeping(process.vm()->trace());
   const v8::HandleScope handles(realm.isolate());
-  keep_code(realm.context(), code_folder_of(process));
+  CodeFolder* const folder = code_folder_of(process);
+  keep_code(realm.context(), folder);
+  if (folder != nullptr) folder->save();
   keeping.record(kernel::Stage::js_exit_keep_code);
 }
 

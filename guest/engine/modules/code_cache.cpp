@@ -108,9 +108,12 @@ std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) cons
   return found == entries_.end() ? nullptr : found->second;
 }
 
-bool CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
-  if (made == nullptr || made->length <= 0) return false;
-  const std::span bytes(made->data, static_cast<std::size_t>(made->length));
+void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
+  if (made != nullptr && made->length > 0)
+    offer(id, Code(made->data, static_cast<std::size_t>(made->length)));
+}
+
+void CodeCache::offer(std::string_view id, Code bytes) {
   struct Owned {
     std::vector<std::uint8_t> bytes;
     Code code;
@@ -120,9 +123,14 @@ bool CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* mad
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes.size() > most_bytes_ ||
       !entries_.emplace(id, std::shared_ptr<const Code>(owned, &owned->code)).second)
-    return false;
+    return;
   bytes_ += bytes.size();
-  return true;
+  ++kept_;
+}
+
+std::uint64_t CodeCache::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_;
 }
 
 void CodeCache::reject(std::string_view id) {
@@ -217,16 +225,46 @@ void count(v8::Isolate* isolate, Assignment::Lookup lookup) {
 
 }  // namespace
 
-CodeLookup::CodeLookup(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source)
-    : isolate_(isolate) {
+namespace {
+
+/// Where code of this guest is looked for and kept; null for source that none is kept of.
+CodeCache* cache_for(v8::Isolate* isolate, Local<v8::String> source) {
   const ContextSetup* context = context_of_guest(isolate);
-  const auto mode = context == nullptr ? guest::CodeCacheMode::shared : context->code_cache;
-  if (mode == guest::CodeCacheMode::off) return;
-  if (mode == guest::CodeCacheMode::shared && source->Length() < least_shared) return;
-  cache_ = mode == guest::CodeCacheMode::shared ? &code_cache() : &context->folder->cache();
+  switch (context == nullptr ? guest::CodeCacheMode::shared : context->code_cache) {
+    case guest::CodeCacheMode::off:
+      return nullptr;
+    case guest::CodeCacheMode::folder:
+      return &context->folder->cache();
+    default:
+      return source->Length() < least_shared ? nullptr : &code_cache();
+  }
+}
+
+}  // namespace
+
+CodeLookup::CodeLookup(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source)
+    : isolate_(isolate), cache_(cache_for(isolate, source)) {
+  if (cache_ == nullptr) return;
   id_ = code_id(isolate, kind, source);
   code_ = cache_->find(id_);
   if (code_ == nullptr) to_note_ = id_;
+}
+
+TextFacts::TextFacts(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source)
+    : cache_(cache_for(isolate, source)) {
+  if (cache_ == nullptr) return;
+  id_ = code_id(isolate, kind, source);
+  facts_ = cache_->find(id_);
+}
+
+std::optional<std::string_view> TextFacts::known() const {
+  if (facts_ == nullptr) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(facts_->data()), facts_->size());
+}
+
+void TextFacts::keep(std::string_view facts) {
+  if (cache_ == nullptr || facts.empty()) return;
+  cache_->offer(id_, {reinterpret_cast<const std::uint8_t*>(facts.data()), facts.size()});
 }
 
 std::unique_ptr<ScriptCompiler::CachedData> CodeLookup::data() const {
@@ -294,7 +332,6 @@ void keep_code(Local<v8::Context> context, CodeFolder* folder) {
   const v8::HandleScope scope(isolate);
   const Local<Value> list = module_state(context, ModuleSlot::compiled);
   if (!list->IsArray()) return;
-  bool is_new = false;
   const auto things = list.As<v8::Array>();
   for (std::uint32_t i = 0; i + 1 < things->Length(); i += 2) {
     const v8::HandleScope inner(isolate);
@@ -312,10 +349,8 @@ void keep_code(Local<v8::Context> context, CodeFolder* folder) {
           thing.As<v8::Object>()->GetInternalField(static_cast<int>(WrapField::script));
       made.reset(ScriptCompiler::CreateCodeCache(script.As<v8::UnboundModuleScript>()));
     }
-    const bool kept = cache.offer(id, made.get());
-    is_new = is_new || (kept && &cache != &code_cache());
+    cache.offer(id, made.get());
   }
-  if (is_new) folder->save();
   set_module_state(context, ModuleSlot::compiled, v8::Undefined(isolate));
 }
 

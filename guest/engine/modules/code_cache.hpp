@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,9 @@ class CodeCache {
 
   /// Null when there is none. To be held until V8 has compiled with it (cached_data below).
   std::shared_ptr<const Code> find(std::string_view id) const;
-  /// Keeps the first that is offered; whether it did.
-  bool offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
+  /// Keeps the first that is offered.
+  void offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
+  void offer(std::string_view id, Code bytes);
   /// V8 has not accepted it.
   void reject(std::string_view id);
 
@@ -40,12 +42,15 @@ class CodeCache {
   void load(const std::filesystem::path& path, std::string_view stamp);
   /// Writes all entries. Throws Error(failed).
   void save(const std::filesystem::path& path, std::string_view stamp) const;
+  /// How often something was kept that was offered.
+  std::uint64_t kept() const;
 
  private:
   const std::uint64_t most_bytes_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Code>, std::less<>> entries_;
   std::uint64_t bytes_ = 0;  ///< of all entries
+  std::uint64_t kept_ = 0;
 };
 
 /// The one of this process.
@@ -68,6 +73,8 @@ class CodeLookup {
   /// For ScriptCompiler::Source; null when there is none.
   std::unique_ptr<v8::ScriptCompiler::CachedData> data() const;
   v8::ScriptCompiler::CompileOptions options() const;
+  /// Whether V8 has compiled it before: then it can be compiled.
+  bool found() const { return code_ != nullptr; }
   /// V8 has compiled it: counts how that went. Code that was rejected goes.
   void compiled(const v8::ScriptCompiler::Source& source);
   /// Of code that should be noted: none was there, and it is worth it. Otherwise empty.
@@ -75,10 +82,24 @@ class CodeLookup {
 
  private:
   v8::Isolate* isolate_;
-  CodeCache* cache_ = nullptr;  ///< null: none is kept
+  CodeCache* cache_;  ///< null: none is kept
   std::string id_;
   std::string to_note_;
   std::shared_ptr<const CodeCache::Code> code_;
+};
+
+/// What was found out of a text that a guest brought, kept beside its code.
+class TextFacts {
+ public:
+  TextFacts(v8::Isolate* isolate, std::string_view kind, v8::Local<v8::String> source);
+  /// Nothing when nobody has kept any.
+  std::optional<std::string_view> known() const;
+  void keep(std::string_view facts);
+
+ private:
+  CodeCache* cache_;
+  std::string id_;
+  std::shared_ptr<const CodeCache::Code> facts_;
 };
 
 /// Notes what was compiled without the cache, to be offered by keep_code. Does nothing while a snapshot is

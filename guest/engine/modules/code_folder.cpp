@@ -37,6 +37,9 @@ std::shared_ptr<CodeFolder> CodeFolder::open(const std::string& folder) {
 
 void CodeFolder::save() {
   const std::lock_guard lock(saving_);
+  const std::uint64_t kept = cache_.kept();
+  if (kept == saved_) return;
+  saved_ = kept;
   try {
     cache_.save(file_, NODE_VERSION);
   } catch (const Error& error) {

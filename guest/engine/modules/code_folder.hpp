@@ -19,13 +19,14 @@ class CodeFolder {
   explicit CodeFolder(std::filesystem::path file);
 
   CodeCache& cache() { return cache_; }
-  /// Writes what has come to the cache. A disk that is full costs the code, not the guest.
+  /// Writes what has come to the cache, if something has. A disk that is full costs the code, not the guest.
   void save();
 
  private:
   const std::filesystem::path file_;
   CodeCache cache_;
   std::mutex saving_;
+  std::uint64_t saved_ = 0;  ///< of what was kept
 };
 
 }  // namespace tare::engine

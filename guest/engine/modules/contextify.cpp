@@ -46,11 +46,13 @@ Local<v8::Symbol> default_symbol(Local<v8::Context> context) {
   return module_state(context, ModuleSlot::default_internal).As<v8::Symbol>();
 }
 
+constexpr std::string_view commonjs_code = "commonjs ";
+
 /// A CommonJS module, with what the cache has of it.
 v8::MaybeLocal<v8::Function> compile_commonjs(Local<v8::Context> context, Local<v8::String> code,
                                               Local<Value> name) {
   v8::Isolate* isolate = v8::Isolate::GetCurrent();
-  CodeLookup lookup(isolate, "commonjs ", code);
+  CodeLookup lookup(isolate, commonjs_code, code);
   ScriptCompiler::Source source(
       code, make_origin(isolate, {.name = name, .host_symbol = default_symbol(context)}, SourceType::script),
       lookup.data().release());
@@ -132,6 +134,10 @@ void contains_module_syntax(const Arguments& args) {
   const Local<v8::Context> context = isolate->GetCurrentContext();
   const auto code = args[0].As<v8::String>();
   const Local<Value> name = args[2]->IsString() ? args[2] : args[1];
+  if (args[3]->IsUndefined() && CodeLookup(isolate, commonjs_code, code).found()) {
+    args.GetReturnValue().Set(false);
+    return;
+  }
   ScriptCompiler::Source source(
       code, make_origin(isolate, {.name = name, .host_symbol = default_symbol(context)}, SourceType::script));
   const Parameters parameters = args[3]->IsUndefined() ? Parameters::commonjs : Parameters::none;
