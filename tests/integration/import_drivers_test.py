@@ -299,5 +299,26 @@ class GuestDriver(ImportDriver, harness.TareTest):
                 self.assertEqual(starts[1:], [None, None], row)
 
 
+class Packages(harness.TareTest):
+    def test_versions_are_exact_and_those_that_guests_are_tested_with(self):
+        def manifest(name, file):
+            return json.loads((harness.ROOT / "packages" / name / file).read_text())
+
+        ours, theirs = (manifest(name, "package.json")["dependencies"] for name in ["import", "conformance"])
+        self.assertEqual(sorted(ours), ["jszip", "pdf-lib", "typescript"])
+        self.assertEqual({name: theirs[name] for name in ours}, ours)
+        known = manifest("conformance", "package-lock.json")["packages"]
+        for path, facts in manifest("import", "package-lock.json")["packages"].items():
+            if path:
+                self.assertEqual(facts, known[path], path)
+                self.assertIn("integrity", facts)
+                self.assertNotIn("resolved", facts)
+
+    def test_the_installed_programs_are_those_of_the_sources(self):
+        installed = harness.BUILD / "share" / "tare" / "import"
+        for program in import_world.FIXTURES.glob("*.mjs"):
+            self.assertEqual((installed / program.name).read_bytes(), program.read_bytes(), program.name)
+
+
 if __name__ == "__main__":
     harness.main()
