@@ -7,7 +7,9 @@
 #include "agents_command.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "lab/bench/import/run.hpp"
 #include "lab/driver/registry.hpp"
+#include "lab/driver/workload.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/progress.hpp"
 #include "outputs.hpp"
@@ -40,6 +42,7 @@ class AllBenches {
   void save(const report::Document& document) const;
   bench::Result spawn();
   bench::Result agents();
+  bench::Result import();
   /// What every bench is asked for.
   void order(bench::Order& order) const;
   int finish();
@@ -84,6 +87,19 @@ bench::Result AllBenches::agents() {
   return agents_bench::run(request, {context_.clock, interrupt_, progress_});
 }
 
+bench::Result AllBenches::import() {
+  import_bench::RawOptions raw;
+  raw.quick = flags_.quick;
+  raw.node = flags_.node;
+  driver::RegistryOptions registry;
+  registry.bench = driver::import_bench;
+  raw.targets = text::join(driver::default_targets(registry), ",");
+  import_bench::Request request;
+  order(request);
+  request.options = import_bench::resolve(raw);
+  return import_bench::run(request, {context_.clock, interrupt_, progress_});
+}
+
 void AllBenches::save(const report::Document& document) const {
   std::vector<report::Document> parts = parts_;
   parts.push_back(document);
@@ -110,6 +126,7 @@ void AllBenches::measure(Bench bench) {
 int AllBenches::run() {
   measure(&AllBenches::spawn);
   measure(&AllBenches::agents);
+  measure(&AllBenches::import);
   if (parts_.empty()) return refusal_.value_or(exit_failed);
   return finish();
 }
@@ -128,7 +145,8 @@ int AllBenches::finish() {
 
 void add_all(CLI::App& app, Context& context) {
   auto flags = std::make_shared<AllFlags>();
-  CLI::App* all = app.add_subcommand("all", "Run every bench on the built-in targets: spawn, then agents");
+  CLI::App* all =
+      app.add_subcommand("all", "Run every bench on the built-in targets: spawn, agents, then import");
   all->add_flag("--quick", flags->quick, "Few samples and small sizes: a first look, under 3 minutes");
   add_text(*all, "--node", flags->node,
            "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");

@@ -26,6 +26,7 @@ struct Context {
 
 void add_spawn(CLI::App& app, Context& context);
 void add_agents(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
 void add_guest(CLI::App& app, Context& context);
 void add_all(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);

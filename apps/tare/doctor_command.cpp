@@ -79,7 +79,7 @@ int doctor(Format format, Context& context) {
   const measure::HostFacts host = measure::with_noise(facts, now, now);
   std::vector<Advice> all = measure::explain(host, measure::judge(now, now, measure::usable_cpus(host)));
   std::set<std::string> seen;  // a name may be a target of several benches
-  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench}) {
+  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench, driver::import_bench}) {
     driver::RegistryOptions options;
     options.bench = bench;
     for (const driver::TargetSpec& target : driver::builtin_targets(options)) {

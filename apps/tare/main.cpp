@@ -24,6 +24,7 @@ constexpr const char* footer =
     "  tare spawn --targets native,node              what starting a process costs\n"
     "  tare spawn --target mine=driver:./my_driver   your own runtime beside them\n"
     "  tare agents --quick                           what keeping child agents costs, in memory and on disk\n"
+    "  tare import --quick                           what booting an isolate and loading code costs\n"
     "  tare compare base.json new.json               what changed, and how sure is it?\n"
     "  tare gate --baseline base.json new.json       does the change keep the budgets of tare.toml?\n"
     "  tare doctor                                   is this machine fit to measure on?\n"
@@ -108,6 +109,7 @@ int run(int argc, char** argv) {
   tare::cli::add_all(app, context);
   tare::cli::add_spawn(app, context);
   tare::cli::add_agents(app, context);
+  tare::cli::add_import(app, context);
   tare::cli::add_guest(app, context);
   tare::cli::add_compare(app, context);
   tare::cli::add_gate(app, context);

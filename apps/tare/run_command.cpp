@@ -78,6 +78,12 @@ int report_run(const bench::Result& result, const std::filesystem::path& path, c
   context.err.write(report::render(document, {terminal.width, terminal.colour, outputs.wrote()}));
   if (output.json) write_stdout(json);
   outputs.finish();
+  return end_run(result, path, how_to_go_on, context);
+}
+
+int end_run(const bench::Result& result, const std::filesystem::path& path, const std::string& how_to_go_on,
+            Context& context) {
+  const report::Document& document = result.document;
   if (result.signal) {
     context.err.write(fmt::format("tare: interrupted {}; {} holds what was measured, {}\n", result.position,
                                   path.string(), how_to_go_on));

@@ -44,4 +44,8 @@ void attach_calibrations(report::Document& document);
 int report_run(const bench::Result& result, const std::filesystem::path& path, const OutputOptions& output,
                const std::string& how_to_go_on, Context& context);
 
+/// The end of that: says what cut the run short, and returns the exit code.
+int end_run(const bench::Result& result, const std::filesystem::path& path, const std::string& how_to_go_on,
+            Context& context);
+
 }  // namespace tare::cli

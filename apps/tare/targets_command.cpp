@@ -39,7 +39,7 @@ enum class Format { table, json };
 
 int list_targets(driver::RegistryOptions options, Format format) {
   std::vector<TargetLine> lines;
-  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench}) {
+  for (const std::string_view bench : {driver::spawn_bench, driver::agents_bench, driver::import_bench}) {
     options.bench = bench;
     for (const driver::TargetSpec& spec : driver::builtin_targets(options))
       lines.push_back(line_of(bench, spec));

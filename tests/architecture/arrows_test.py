@@ -24,13 +24,14 @@ ALLOWED = {
     "lab/bench/common": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report"},
     "lab/bench/spawn": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
     "lab/bench/agents": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
+    "lab/bench/import": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
 }
 # Under guest/: what is linked into other programs than the engine, or knows no V8.
 GUEST_ALLOWED = {"protocol": {"base"}, "engine/kernel": {"base"}}
 # Where the last part of the path is another folder's name already.
-TARGET_NAMES = {"lab/bench/agents": "agents_bench", "runtime/guest": "guest_client", "protocol": "guest_protocol"}
+TARGET_NAMES = {"lab/bench/agents": "agents_bench", "lab/bench/import": "import_bench", "runtime/guest": "guest_client", "protocol": "guest_protocol"}
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
-             "lab/bench/spawn", "lab/bench/agents"}
+             "lab/bench/spawn", "lab/bench/agents", "lab/bench/import"}
 # The program is also the driver of what is built into it: that runs in a process of its own.
 APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver", "runtime/guest", "runtime/guest_driver", "protocol"}}
 

@@ -1,6 +1,7 @@
 """The drivers of `tare import` on real runtimes: each row does its work, and what goes wrong is told as it is."""
 
 import json
+import pathlib
 import subprocess
 
 import harness
@@ -272,11 +273,35 @@ class GuestDriver(ImportDriver, harness.TareTest):
     def check_row(self, driver, row):
         first, second = super().check_row(driver, row)
         self.assertNotIn("engine_start", second["ns"], row)
+        if ROWS[row][2] == "primed":  # the first has filled it
+            self.assertGreater(first["counters"]["cacheMissed"], 0, row)
+            self.assertGreater(second["counters"]["cacheAccepted"], 0, row)
+            self.assertEqual(second["counters"]["cacheMissed"], 0, row)
+            self.assertGreater(second["counters"]["cacheFiles"], 0, row)
         self.assertEqual("fresh_process" in first["ns"], row in COLD, row)
         self.assertEqual("fresh_process" in second["ns"], row in COLD, row)
 
     def check_sample(self, row, sample):
-        self.assertEqual("cacheFiles" in sample["counters"], ROWS[row][2] == "primed", row)
+        counters = sample["counters"]
+        self.assertEqual("cacheFiles" in counters, ROWS[row][2] == "primed", row)
+        self.assertEqual(counters["cacheRejected"], 0, row)
+        self.assertEqual(counters["pooled"], 0 if ROWS[row][1] == FRESH else 1, row)
+        if ROWS[row][2] == "disabled":
+            self.assertEqual(counters["cacheAccepted"], 0, row)
+            self.assertGreater(counters["cacheMissed"], 0, row)
+
+    def test_damaged_code_is_rejected_and_the_program_runs(self):
+        with self.driver() as driver:
+            params = self.params("warm-local-import")
+            driver.samples("warm-local-import", 2, params)
+            for path in pathlib.Path(params["cacheDir"]).rglob("*"):
+                if path.is_file():
+                    content = path.read_bytes()
+                    path.write_bytes(content[: len(content) // 2] + b"\xff" * (len(content) // 2))
+            params["entry"] = "bench/cold-local-import.mjs"  # nothing of it is in the engine's memory
+            again = driver.samples("warm-local-import", 1, params)[0]
+        self.assertEqual((again["outcome"], again["counters"]["exitCode"]), ("ok", 0))
+        self.assertIsNotNone(marker_of(again["output"]))
 
     def test_a_guest_sees_its_folders_and_changes_nothing_in_them(self):
         (self.dir / "bench" / "looks.mjs").write_text(

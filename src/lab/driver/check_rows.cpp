@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "lab/driver/ack_pipe.hpp"
 #include "lab/driver/agents.hpp"
+#include "lab/driver/import.hpp"
 
 namespace tare::driver {
 namespace {
@@ -55,6 +56,7 @@ std::vector<Workload> RowChecks::offered() const {
   for (const AgentScenario& scenario : agent_scenarios()) {
     if (auto row = agents_workload(scenario.name, options_.agents_size)) all.push_back(*std::move(row));
   }
+  for (const std::string& name : import_rows()) all.push_back(import_workload(name).value());
   std::erase_if(all, [&](const Workload& workload) { return !hello_.offers(workload.row); });
   for (const std::string& name : hello_.rows) {
     const auto own = find_workload(name);
@@ -66,8 +68,10 @@ std::vector<Workload> RowChecks::offered() const {
 
 std::vector<std::string> RowChecks::unknown() const {
   std::vector<std::string> known = row_names(spawn_bench);
-  const std::vector<std::string> agents = row_names(agents_bench);
-  known.insert(known.end(), agents.begin(), agents.end());
+  for (const std::string_view bench : {agents_bench, import_bench}) {
+    const std::vector<std::string> more = row_names(bench);
+    known.insert(known.end(), more.begin(), more.end());
+  }
   std::vector<std::string> names;
   for (const std::string& name : hello_.rows) {
     if (!find_workload(name) && std::find(known.begin(), known.end(), name) == known.end())
@@ -78,6 +82,7 @@ std::vector<std::string> RowChecks::unknown() const {
 
 std::string RowChecks::row(const Workload& workload) {
   if (workload.work == Work::durable_crash) return crash(workload);
+  if (workload.bench == import_bench) return import_row(workload);
   // Pools that a runtime makes on first use are there after the first sample, so that one is not judged.
   const SampleRequest warm_up = request_for(workload, params_for(workload), 1);
   judge(workload, warm_up.params, driver().sample(warm_up).front());
@@ -87,7 +92,8 @@ std::string RowChecks::row(const Workload& workload) {
 std::string RowChecks::iterations() {
   const auto rows = offered();
   const auto row = std::find_if(rows.begin(), rows.end(), [](const Workload& workload) {
-    return workload.work != Work::durable_crash;  // its folder is not left as it was
+    return workload.work != Work::durable_crash &&  // its folder is not left as it was
+           (workload.work != Work::import_scenario || !import_scenario(workload.row)->needs);
   });
   if (row == rows.end()) throw Skipped{"no row that this version knows and can repeat"};
   return fmt::format("{} samples for 2 iterations of {}", sample(*row, 2).size(), row->row);
@@ -236,7 +242,14 @@ fs::path RowChecks::folder_of(const Workload& workload) const {
   return workload.bench == agents_bench ? fresh_state() : folder_.path();
 }
 
+const ImportWorkspace& RowChecks::workspace() {
+  if (!workspace_) workspace_ = std::make_unique<ImportWorkspace>();
+  return *workspace_;
+}
+
 json::Object RowChecks::params_for(const Workload& workload) {
+  if (workload.bench == import_bench)
+    return import_params(workload, ++nonce_, workspace().place(workload.row, "check", 0));
   json::Object params = make_params(workload, ++nonce_, folder_of(workload));
   if (workload.work == Work::mixed_load) params["durationMs"] = short_mix.count();
   return params;
@@ -254,12 +267,30 @@ SampleRequest RowChecks::request_for(const Workload& workload, json::Object para
   return request;
 }
 
+/// A primed row finds its cache as the first sample left it, so both have the same parameters.
+std::string RowChecks::import_row(const Workload& workload) {
+  if (const auto why = workspace().why_not(workload.row)) throw Skipped{*why};
+  // What a driver keeps between samples is kept for one row: each has a fresh one.
+  if (driver_) leave(*driver_);
+  driver_.reset();
+  SampleRequest request = request_for(workload, params_for(workload), 1);
+  if (workload.work == Work::transport)
+    request.timeout = std::min<Nanoseconds>(request.timeout, transport_limit);
+  want_carried_out(driver().sample(request).front());
+  const Sample sample = driver().sample(request).front();
+  want_carried_out(sample);
+  want_all(judge(workload, request.params, sample));
+  return milliseconds_of(sample);
+}
+
 /// Samples that are carried out and right.
 std::vector<Sample> RowChecks::sample(const Workload& workload, std::int64_t iterations) {
   const SampleRequest request = request_for(workload, params_for(workload), iterations);
   std::vector<Sample> samples = driver().sample(request);
   for (const Sample& one : samples) want_carried_out(one);
-  want_all(judge(workload, request.params, samples.back()));
+  json::Object params = request.params;
+  if (workload.work == Work::transport) params[sample_index] = iterations - 1;
+  want_all(judge(workload, params, samples.back()));
   return samples;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "lab/driver/check.hpp"
+#include "lab/driver/import_workspace.hpp"
 #include "lab/driver/workload.hpp"
 
 /// The part of the conformance test that takes samples.
@@ -65,12 +66,16 @@ class RowChecks {
   json::Object params_for(const Workload& workload);
   std::vector<Sample> sample(const Workload& workload, std::int64_t iterations);
   std::string crash(const Workload& workload);
+  std::string import_row(const Workload& workload);
+  /// Made when a row needs it.
+  const ImportWorkspace& workspace();
 
   DriverCommand command_;
   CheckOptions options_;
   Hello hello_;
   std::uint64_t nonce_;
   file::TemporaryFolder folder_;
+  std::unique_ptr<ImportWorkspace> workspace_;
   std::unique_ptr<Driver> driver_;  ///< the one that takes the samples
   std::size_t strays_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "lab/driver/judge_agents.hpp"
+#include "lab/driver/judge_import.hpp"
 #include "lab/driver/judge_words.hpp"
 #include "lab/driver/workload.hpp"
 
@@ -149,6 +150,7 @@ void judge_sync(const Sample& sample, Work work, std::vector<Judgement>& out) {
 
 std::vector<Judgement> judge(const Workload& workload, const json::Object& params, const Sample& sample) {
   if (workload.bench == agents_bench) return judge_agents(workload, params, sample);
+  if (workload.bench == import_bench) return judge_import(workload, params, sample);
   std::vector<Judgement> out;
   if (sample.outcome != Outcome::ok) {
     if (workload.work == Work::host_write) file_on_host(params);  // nothing is left in the folder

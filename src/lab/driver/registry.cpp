@@ -290,11 +290,16 @@ fs::path node_program(const RegistryOptions& options) {
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
   if (options.bench == agents_bench)
     return {embedded(options), node_registry(options), python_registry(options)};
+  const std::vector<std::string> deno_flags{"run", "--allow-all", "--no-config", "--no-lock"};
+  if (options.bench == import_bench) {
+    return {node(options), guest("guest", {}, options), runtime(bun(), {}, options),
+            runtime(deno(), deno_flags, options), agentos(options)};
+  }
   return {native(options),
           shell(options),
           node(options),
           runtime(bun(), {}, options),
-          runtime(deno(), {"run", "--allow-all", "--no-config", "--no-lock"}, options),
+          runtime(deno(), deno_flags, options),
           guest("guest", {}, options),
           guest("guest_cold", {"--pool", "0"}, options),
           agentos(options)};
@@ -303,6 +308,7 @@ std::vector<TargetSpec> builtin_targets(const RegistryOptions& options) {
 std::vector<std::string> default_targets(const RegistryOptions& options) {
   if (options.bench == agents_bench) return {"embedded", "node"};
   std::vector<std::string> names{"native", "sh", "node"};
+  if (options.bench == import_bench) names = {"node"};
   if (!guest("guest", {}, options).unavailable) names.emplace_back("guest");
   return names;
 }

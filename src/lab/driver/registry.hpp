@@ -25,7 +25,7 @@ struct RegistryOptions {
   std::filesystem::path bin = lib.parent_path().parent_path() / "bin";  ///< holds tare
   std::filesystem::path cache = file::cache_folder();                   ///< holds the pinned packages
   std::filesystem::path manifests = file::share_folder() / "packages";  ///< what is pinned
-  std::string bench = "spawn";  ///< whose targets: "spawn" or "agents"
+  std::string bench = "spawn";  ///< whose targets: "spawn", "agents" or "import"
 };
 
 struct Unavailable {
@@ -46,7 +46,8 @@ struct TargetSpec {
 };
 
 /// Every name that this program knows for the bench, there or not: native, sh, node, bun, deno, guest,
-/// guest_cold and agentos of spawn; embedded, node and python of agents.
+/// guest_cold and agentos of spawn; embedded, node and python of agents; node, guest, bun, deno and agentos
+/// of import.
 std::vector<TargetSpec> builtin_targets(const RegistryOptions& options);
 
 /// What a run measures that names no targets: the references, and what of this program itself is there.

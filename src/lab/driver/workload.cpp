@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "lab/driver/agents.hpp"
+#include "lab/driver/import.hpp"
 
 namespace tare::driver {
 namespace {
@@ -105,11 +106,14 @@ std::vector<std::string> row_names(std::string_view bench) {
     for (const Row& row : rows) names.emplace_back(row.name);
   } else if (bench == agents_bench) {
     for (const AgentScenario& scenario : agent_scenarios()) names.push_back(scenario.name + "_<n>");
+  } else if (bench == import_bench) {
+    names = import_rows();
   }
   return names;
 }
 
 std::optional<Workload> find_workload(std::string_view name) {
+  if (auto import = import_workload(name)) return import;
   if (const auto scenario = scenario_of(name)) {
     const auto n = number_of(name.substr(scenario->name.size() + 1));
     return n ? agents_workload(scenario->name, *n) : std::nullopt;
@@ -143,6 +147,8 @@ std::vector<Workload> all_workloads(const Sizes& sizes) {
 }
 
 json::Object make_params(const Workload& workload, std::uint64_t nonce, const fs::path& folder) {
+  if (workload.bench == import_bench)
+    return import_params(workload, nonce, {folder, folder / "cache" / workload.row, std::nullopt});
   if (workload.bench == agents_bench) {
     json::Object params{
         {"size", workload.size}, {"nonce", fmt::format("{:016x}", nonce)}, {"dir", folder.string()}};

@@ -16,6 +16,7 @@ namespace tare::driver {
 
 inline constexpr std::string_view spawn_bench = "spawn";
 inline constexpr std::string_view agents_bench = "agents";
+inline constexpr std::string_view import_bench = "import";
 
 /// What kind of work a row is; decides its parameters and its judgements.
 enum class Work {
@@ -45,6 +46,9 @@ enum class Work {
   sweep_scale,             ///< as recovery_sweep, over n rows
   dedupe_scale,            ///< as duplicate_suppression, over n rows
   restart_scale,           ///< opening a durable registry of n rows
+  // Of the import bench.
+  transport,        ///< one line of n bytes to a long-lived process and back
+  import_scenario,  ///< a program that loads code, in an isolate that is fresh to some degree
 };
 
 struct Workload {

@@ -9,6 +9,7 @@ namespace tare::report {
 
 void spawn_sections(const Document& document, Sections& out);
 void agents_sections(const Document& document, Sections& out);
+void import_sections(const Document& document, Sections& out);
 
 /// The lanes without any figure, each with its reasons.
 void missing_lanes(const Document& document, const std::vector<const Target*>& missing, Sections& out);

@@ -56,9 +56,11 @@ void Report::head() {
 }
 
 void Report::bench(const Document& part) {
-  const bool agents = !part.rows.empty() && part.rows.front().bench == "agents";
-  if (agents) {
+  const std::string name = part.rows.empty() ? "" : part.rows.front().bench;
+  if (name == "agents") {
     agents_sections(part, out_);
+  } else if (name == "import") {
+    import_sections(part, out_);
   } else {
     spawn_sections(part, out_);
   }

@@ -10,6 +10,7 @@
 #include "lab/report/agents_table.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/report/import_table.hpp"
 #include "lab/report/lane_tables.hpp"
 #include "lab/report/memory_table.hpp"
 #include "lab/report/provenance.hpp"
@@ -65,6 +66,7 @@ class Markdown {
   void overview(const Document& part);
   void spawn_overview(const Document& part);
   void agents_overview(const Document& part);
+  void import_overview(const Document& part);
   void table(const Table& table);
   void footnotes(const Footnotes& notes);
   void rows();
@@ -104,7 +106,9 @@ void Markdown::title() {
 }
 
 void Markdown::overview(const Document& part) {
-  if (!part.rows.empty() && part.rows.front().bench == "agents") return agents_overview(part);
+  const std::string bench = part.rows.empty() ? "" : part.rows.front().bench;
+  if (bench == "agents") return agents_overview(part);
+  if (bench == "import") return import_overview(part);
   spawn_overview(part);
 }
 
@@ -139,6 +143,16 @@ void Markdown::agents_overview(const Document& part) {
   if (const std::string memory = memory_line(part); !memory.empty()) lines.push_back("memory: " + memory);
   out_ += "\n";
   for (const std::string& line : lines) out_ += "- " + markdown_text(line) + "\n";
+}
+
+void Markdown::import_overview(const Document& part) {
+  const Figures figures(part);
+  Footnotes notes;
+  const Table all = import_table(figures, ImportColumns::interval, notes);
+  if (all.lanes.empty()) return paragraph("**Nothing was measured.**");
+  heading("Isolates and modules, p50 in ms");
+  table(all);
+  footnotes(notes);
 }
 
 /// The last column is the note.
@@ -298,10 +312,12 @@ void Markdown::method() {
   out_ +=
       "- spread: standard deviation of the population; no sample is removed; warm-up samples stand apart\n";
   for (const Document& part : parts_) {
-    const bool agents = !part.rows.empty() && part.rows.front().bench == "agents";
+    const std::string bench = part.rows.empty() ? "" : part.rows.front().bench;
     out_ +=
-        agents
-            ? "- agents: each row has fresh workers on each lane, and the lanes take turns worker by worker"
+        bench == "agents" || bench == "import"
+            ? fmt::format(
+                  "- {}: each row has fresh workers on each lane, and the lanes take turns worker by worker",
+                  bench)
             : "- lanes are interleaved in every round";
     out_ += "; only samples that ended well are in the figures, and n says how many did\n";
   }

@@ -58,8 +58,11 @@ std::string host_line(const Document& document) {
 
 namespace {
 
-bool is_of_agents(const Document& document) {
-  return !document.rows.empty() && document.rows.front().bench == "agents";
+/// Whether its lanes take turns worker by worker, not round by round.
+bool has_workers(const Document& document) {
+  if (document.rows.empty()) return false;
+  const std::string& bench = document.rows.front().bench;
+  return bench == "agents" || bench == "import";
 }
 
 }  // namespace
@@ -76,10 +79,12 @@ std::string plan_line(const Document& document) {
     return fmt::format("{} {}{}", text::count(n), what, n == 1 ? "" : "s");
   };
   std::string line = many(rows.size(), "row") + " × " + many(targets.size(), "target");
-  if (is_of_agents(document)) {
+  if (has_workers(document)) {
     line +=
         " × " + many(static_cast<std::size_t>(config_number(document, "processes").value_or(1)), "worker");
-    line += " × " + many(static_cast<std::size_t>(config_number(document, "runs").value_or(0)), "sample");
+    const auto samples =
+        config_number(document, "runs").value_or(config_number(document, "iterations").value_or(0));
+    line += " × " + many(static_cast<std::size_t>(samples), "sample");
     return line + fmt::format(", interleaved worker by worker, seed {}", document.seed);
   }
   if (const auto rounds = config_number(document, "iterations"); rounds && *rounds >= 0) {
@@ -124,7 +129,7 @@ std::vector<std::string> detectable_lines(const Document& document) {
     runs.push_back(target.id + " " +
                    detectable_range(known, target.id, measure::Pairing::unpaired, processes));
   }
-  if (lanes.empty() && is_of_agents(document)) return {};  // only the spawn bench is calibrated
+  if (lanes.empty() && has_workers(document)) return {};  // only the spawn bench is calibrated
   if (lanes.empty())
     return {"unknown: `tare calibrate` finds out how small a change can be told from none here"};
   constexpr std::uint64_t fewest_processes = 4;

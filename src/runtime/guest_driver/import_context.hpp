@@ -32,6 +32,7 @@ class ImportContext {
 
  private:
   guest::Vm vm_;
+  guest::Context context_;
 };
 
 /// What the engine tells of a guest's code and isolate: cacheAccepted, cacheRejected, cacheMissed, pooled.

@@ -107,13 +107,33 @@ TEST_F(ImportRows, a_whole_life_in_a_fresh_process_is_a_time_of_its_own) {
   EXPECT_FALSE(has_ns(two[1], "engine_start"));
 }
 
-TEST_F(ImportRows, a_folder_of_compiled_code_is_counted) {
-  EXPECT_EQ(import_counter(samples("warm-local-import", primed("fresh-per-sample")).at(0), "cacheFiles"), 1);
-  EXPECT_FALSE(samples("cold-local-import", params("a", "fresh-per-sample"))
-                   .at(0)
-                   .at("counters")
-                   .as_object()
-                   .contains("cacheFiles"));
+TEST_F(ImportRows, compiled_code_comes_out_of_its_folder_or_from_nowhere) {
+  const json::Value warm = samples("warm-local-import", primed("fresh-per-sample")).at(0);
+  EXPECT_EQ(import_counter(warm, "cacheFiles"), 1);
+  EXPECT_EQ(import_counter(warm, "cacheAccepted"), 1);
+  EXPECT_EQ(import_counter(warm, "cacheRejected"), 0);
+  EXPECT_EQ(import_counter(warm, "cacheMissed"), 2);
+  const json::Value cold = samples("cold-local-import", params("a", "fresh-per-sample")).at(0);
+  EXPECT_EQ(import_counter(cold, "cacheAccepted"), 0);
+  EXPECT_EQ(import_counter(cold, "cacheMissed"), 3);
+  EXPECT_FALSE(cold.at("counters").as_object().contains("cacheFiles"));
+}
+
+TEST_F(ImportRows, only_samples_that_share_an_engine_have_prepared_isolates) {
+  const auto pooled = [&](std::string_view reuse) {
+    return import_counter(samples("isolate-startup", params("a", reuse)).at(0), "pooled");
+  };
+  EXPECT_EQ(pooled("fresh-per-sample"), 0);
+  EXPECT_EQ(pooled("shared-across-scenario"), 1);
+  EXPECT_EQ(pooled("shared-context-across-scenario"), 1);
+}
+
+TEST_F(ImportRows, a_context_that_cannot_be_made_fails_the_sample) {
+  world_.set_mode("no contexts");
+  handlers_ = handlers(world_.options());
+  const json::Value one = samples("isolate-startup", params("a", "fresh-per-sample")).at(0);
+  EXPECT_EQ(one.at("outcome").as_string(), "failed");
+  EXPECT_THAT(std::string(one.at("error").as_string()), HasSubstr("no room"));
 }
 
 TEST_F(ImportRows, a_program_that_fails_is_told_by_its_code) {

@@ -13,9 +13,6 @@
 
 namespace tare::agents_bench {
 
-/// From here on the workers of two lanes are compared as pairs; fewer cannot carry an interval.
-inline constexpr std::uint64_t fewest_paired_processes = 6;
-
 /// What a run is asked to do: the `config` of its document, so that a resumed run does the same.
 struct Options {
   std::string bench = "agents";

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "lab/bench/agents/comparisons.hpp"
 #include "lab/bench/agents/disk.hpp"
 #include "lab/bench/agents/memory.hpp"
 #include "lab/bench/agents/worker.hpp"
 #include "lab/bench/common/recorder.hpp"
 #include "lab/bench/common/resume.hpp"
+#include "lab/bench/common/worker_comparisons.hpp"
 #include "lab/measure/random.hpp"
 
 namespace tare::agents_bench {
@@ -30,15 +30,6 @@ std::uint64_t weight_of(const driver::Workload& workload, const Options& options
   if (workload.work == driver::Work::mixed_load) return start + samples * options.mixed_ms;
   if (workload.work == driver::Work::durable_crash) return samples * 3 * start;
   return start + samples;
-}
-
-/// Workers of a row that a lane has behind it.
-std::uint64_t workers_done(const report::Row& row) {
-  std::uint64_t done = 0;
-  for (const auto& [name, metric] : row.metrics) {
-    if (!metric.process.empty()) done = std::max(done, std::uint64_t{metric.process.back()} + 1);
-  }
-  return done;
 }
 
 bool measured_durable_rows(const report::Document& document) {
@@ -62,8 +53,6 @@ class Run {
   /// `seed`: what all lanes have in common; `lane` tells them apart.
   void measure_worker(const driver::Workload& workload, const Entry& entry, std::uint64_t seed,
                       std::uint64_t lane, std::uint32_t process);
-  static void record(const Taken& taken, bench::Recorder& recorder, std::uint32_t process,
-                     std::uint32_t first_round);
   void seal();
 
   const Options& options_;
@@ -99,18 +88,9 @@ void Run::seal() {
   std::erase_if(document.rows, [](const report::Row& row) {
     return row.status == report::RowStatus::ok && row.metrics.empty();
   });
-  document.comparisons = comparisons(document, options_.seed);
-  if (!document.comparisons.empty() && options_.processes < fewest_paired_processes) {
-    document.findings.push_back(
-        {report::FindingLevel::note,
-         {},
-         {},
-         fmt::format(
-             "{} of each row and lane: what is odd about a worker cannot be told from what is odd about "
-             "its registry; {} can (--processes)",
-             options_.processes == 1 ? "one worker" : fmt::format("{} workers", options_.processes),
-             fewest_paired_processes)});
-  }
+  document.comparisons = bench::worker_comparisons(document, options_.seed);
+  if (auto note = bench::unpaired_note(document, options_.processes, "registry"))
+    document.findings.push_back(std::move(*note));
   if (measured_durable_rows(document) &&
       is_in_memory(options_.state ? std::filesystem::path(*options_.state)
                                   : std::filesystem::temp_directory_path())) {
@@ -147,7 +127,7 @@ void Run::measure_row(const driver::Workload& workload, std::uint64_t number) {
     // Balanced over the whole run, as a row may have one worker a lane.
     for (const std::size_t i :
          measure::lane_order(options_.seed, number * options_.processes + k, entries.size())) {
-      if (workers_done(*entries[i].row) <= k)
+      if (bench::workers_done(*entries[i].row) <= k)
         measure_worker(workload, entries[i], measure::mix(measure::mix(options_.seed, number), k), i,
                        static_cast<std::uint32_t>(k));
       done += 1;
@@ -163,23 +143,15 @@ void Run::measure_row(const driver::Workload& workload, std::uint64_t number) {
 void Run::measure_worker(const driver::Workload& workload, const Entry& entry, std::uint64_t seed,
                          std::uint64_t lane, std::uint32_t process) {
   const Job job{*entry.lane, workload, options_, life_, measure::mix(seed, 1 + lane), seed};
-  const Taken taken = workload.work == driver::Work::durable_crash ? take_crashes(job) : take_samples(job);
+  const bench::Taken taken =
+      workload.work == driver::Work::durable_crash ? take_crashes(job) : take_samples(job);
   bench::Recorder recorder(*entry.row, workload, bench::excused_checks(entry.lane->defects, workload.row));
-  record(taken, recorder, process, static_cast<std::uint32_t>(process * rounds_of(options_, workload).runs));
+  bench::record(taken, recorder,
+                {process, static_cast<std::uint32_t>(process * rounds_of(options_, workload).runs)});
   note_memory(*entry.row);
   if (entry.row->status != report::RowStatus::failed) return;
   throw Aborted{text::one_line(fmt::format("worker of {} on {} failed: {}", workload.row, entry.lane->spec.id,
                                            entry.row->reason.value_or("")))};
-}
-
-void Run::record(const Taken& taken, bench::Recorder& recorder, std::uint32_t process,
-                 std::uint32_t first_round) {
-  for (const Judged& one : taken.warmups) recorder.warm_up(one.sample, one.judgements);
-  std::uint32_t round = first_round;
-  for (const Judged& one : taken.samples)
-    recorder.add(one.sample, one.judgements, {round++, process, one.at});
-  if (taken.failure) recorder.fail(*taken.failure);
-  recorder.finish();
 }
 
 }  // namespace
@@ -203,7 +175,7 @@ Options resumed_options(const report::Document& before, const RawOptions& raw, s
   for (const report::Row& row : before.rows) {
     const auto total = row.metrics.find("total");
     if (row.status == report::RowStatus::failed || total == row.metrics.end()) continue;
-    if (total->second.samples.size() == workers_done(row) * runs.at(row.row)) continue;
+    if (total->second.samples.size() == bench::workers_done(row) * runs.at(row.row)) continue;
     throw Error(ErrorCode::input, fmt::format("{}: {} on {}", source, row.row, row.target),
                 fmt::format("{} samples are no whole workers", total->second.samples.size()),
                 "start a new run with --output");

@@ -13,25 +13,22 @@
 namespace tare::agents_bench {
 namespace {
 
+using bench::Judged;
+using bench::Taken;
 using driver::Judgement;
 
 constexpr std::uint64_t warmup_stream = std::uint64_t{1} << 62;
 
-/// In one line, with the end of its stderr.
-std::string sentence_of(const driver::DriverFailure& failure) {
-  const std::string tail = text::tail(failure.stderr_tail(), 2, 300);
-  return failure.sentence() + (tail.empty() ? "" : "; its stderr ends: " + tail);
-}
-
 /// One worker process and its time.
-class Worker {
+class TimedWorker {
  public:
-  explicit Worker(const Job& job)
+  explicit TimedWorker(const Job& job)
       : job_(job),
         end_(SystemClock().now() + job.options.timeout()),
-        driver_(job.lane.command(), options()) {}
+        worker_(job.lane, job.life, job.options.timeout()) {}
 
-  pid_t pid() const { return driver_.pid(); }
+  pid_t pid() const { return worker_.pid(); }
+  std::optional<std::string> see_off() { return worker_.see_off(); }
 
   std::vector<driver::Sample> sample(json::Object params, std::uint64_t iterations) {
     driver::SampleRequest request;
@@ -40,25 +37,10 @@ class Worker {
     if (request.params.contains("durationMs")) request.params["durationMs"] = job_.options.mixed_ms;
     request.iterations = static_cast<std::int64_t>(iterations);
     request.deadline = left();
-    request.timeout = budget_within(*request.deadline);
+    request.timeout = bench::budget_within(*request.deadline);
     request.metrics = job_.workload.metrics;
     request.sizes = job_.workload.sizes;
-    return driver_.sample(request);
-  }
-
-  /// What was wrong with how it left, if anything was.
-  std::optional<std::string> see_off() {
-    const driver::Farewell farewell = driver_.bye();
-    job_.life.stop_if_told();  // then the farewell was cut short, too
-    const std::size_t left = job_.life.driver_options().roster->take_left_by(job_.lane.spec.id);
-    if (farewell.note) {
-      const std::string tail = text::tail(driver_.stderr_tail(), 2, 300);
-      return text::one_line(fmt::format("driver '{}' did not end well: {}{}", driver_.label(), *farewell.note,
-                                        tail.empty() ? "" : "; its stderr ends: " + tail));
-    }
-    if (left > 0)
-      return fmt::format("driver '{}' left {} running, which had to be killed", driver_.label(), left);
-    return std::nullopt;
+    return worker_.sample(request);
   }
 
  private:
@@ -67,15 +49,9 @@ class Worker {
     return std::max<Nanoseconds>(end_ - SystemClock().now(), std::chrono::milliseconds(1));
   }
 
-  driver::DriverOptions options() const {
-    driver::DriverOptions options = job_.life.driver_options();
-    options.hello_timeout = std::min<Nanoseconds>(options.hello_timeout, job_.options.timeout());
-    return options;
-  }
-
   const Job& job_;
   Instant end_;
-  driver::Driver driver_;
+  bench::Worker worker_;
 };
 
 /// A worker must know how much memory it has.
@@ -154,7 +130,7 @@ class State {
   bool empty_it_ = false;
 };
 
-std::vector<Judged> ask(const Job& job, Worker& worker, const State& state, std::uint64_t count,
+std::vector<Judged> ask(const Job& job, TimedWorker& worker, const State& state, std::uint64_t count,
                         std::uint64_t nonce) {
   const json::Object params = driver::make_params(job.workload, nonce, state.path());
   const Nanoseconds start = job.life.now();
@@ -173,7 +149,7 @@ std::vector<Judged> ask(const Job& job, Worker& worker, const State& state, std:
 std::vector<std::string> register_and_kill(const Job& job, const json::Object& params, driver::AckPipe& acks,
                                            std::uint64_t kill_after) {
   {
-    Worker worker(job);
+    TimedWorker worker(job);
     acks.kill_after(kill_after, worker.pid());
     try {
       worker.sample(params, 1);  // answers only when the kill is as late as the answer
@@ -203,7 +179,7 @@ Judged crash(const Job& job, std::uint64_t stream, std::optional<std::string>& f
   const std::vector<std::string> acknowledged = register_and_kill(job, asked, acks, kill_after);
 
   const json::Object params = driver::recover_params(job.workload, nonce, state.path());
-  Worker worker(job);
+  TimedWorker worker(job);
   const Nanoseconds at = job.life.now();
   driver::Sample sample = worker.sample(params, 1).front();
   std::vector<Judgement> judgements = judged(job.workload, params, sample);
@@ -215,34 +191,16 @@ Judged crash(const Job& job, std::uint64_t stream, std::optional<std::string>& f
   return {std::move(sample), std::move(judgements), at};
 }
 
-/// Runs `take` and turns what a driver did wrong into a failure.
-template <class F>
-Taken guarded(F take) {
-  Taken taken;
-  try {
-    take(taken);
-  } catch (const driver::DriverFailure& failure) {
-    if (failure.kind() == driver::FailureKind::interrupted) throw bench::Interrupted{};
-    taken.failure = sentence_of(failure);
-  }
-  return taken;
-}
-
 }  // namespace
-
-Nanoseconds budget_within(Nanoseconds left) {
-  constexpr Nanoseconds grace = std::chrono::seconds(2);
-  return std::max(left - grace, left / 2);
-}
 
 std::uint64_t kill_point(std::uint64_t seed, std::int64_t runs) {
   return 1 + measure::Random(seed).below(static_cast<std::uint64_t>(runs));
 }
 
 Taken take_samples(const Job& job) {
-  return guarded([&](Taken& taken) {
+  return bench::guarded([&](Taken& taken) {
     const State state(job.options);
-    Worker worker(job);
+    TimedWorker worker(job);
     const Rounds rounds = rounds_of(job.options, job.workload);
     if (rounds.warmup > 0)
       taken.warmups = ask(job, worker, state, rounds.warmup, measure::mix(job.seed, warmup_stream));
@@ -252,7 +210,7 @@ Taken take_samples(const Job& job) {
 }
 
 Taken take_crashes(const Job& job) {
-  return guarded([&](Taken& taken) {
+  return bench::guarded([&](Taken& taken) {
     const std::uint64_t runs = rounds_of(job.options, job.workload).runs;
     for (std::uint64_t i = 0; i < runs && !taken.failure; ++i) {
       job.life.stop_if_told();

@@ -23,6 +23,7 @@ bool has_size(const driver::Workload& workload) {
     case driver::Work::nested:
     case driver::Work::memory:
     case driver::Work::growth:
+    case driver::Work::transport:
       return true;
     default:
       return workload.bench == driver::agents_bench;

@@ -1,24 +1,23 @@
-#include "lab/bench/agents/comparisons.hpp"
+#include "lab/bench/common/worker_comparisons.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "lab/bench/agents/options.hpp"
 #include "lab/bench/common/comparison.hpp"
 #include "lab/measure/bootstrap.hpp"
 #include "lab/measure/paired.hpp"
 #include "lab/measure/quantile.hpp"
 
-namespace tare::agents_bench {
+namespace tare::bench {
 namespace {
 
-struct Quantile {
+struct ComparedQuantile {
   const char* name;
   double q;
 };
-constexpr Quantile quantiles[] = {{"p50", 0.50}, {"p95", 0.95}};
+constexpr ComparedQuantile compared_quantiles[] = {{"p50", 0.50}, {"p95", 0.95}};
 
 /// The good samples of each worker, by its number.
 std::map<std::uint32_t, std::vector<double>> by_worker(const report::Metric& metric) {
@@ -37,9 +36,9 @@ double quantile_of(std::vector<double> samples, double q) {
 
 /// A quantile of each worker of both lanes, side by side; nothing when there are too few workers, or one of
 /// them has too few samples for it.
-std::optional<bench::Series> by_workers(const report::Metric& subject, const report::Metric& reference,
+std::optional<Series> series_by_workers(const report::Metric& subject, const report::Metric& reference,
                                         double q) {
-  bench::Series series;
+  Series series;
   auto references = by_worker(reference);
   for (auto& [worker, samples] : by_worker(subject)) {
     const auto found = references.find(worker);
@@ -53,14 +52,14 @@ std::optional<bench::Series> by_workers(const report::Metric& subject, const rep
 }
 
 measure::Comparison compared(const report::Metric& subject, const report::Metric& reference,
-                             const Quantile& quantile, std::uint64_t seed) {
-  if (const auto workers = by_workers(subject, reference, quantile.q)) {
+                             const ComparedQuantile& quantile, std::uint64_t seed) {
+  if (const auto workers = series_by_workers(subject, reference, quantile.q)) {
     measure::Comparison result = measure::compare_paired(workers->subject, workers->reference);
     result.method = fmt::format("{} of each worker; {}", quantile.name, result.method);
     return result;
   }
   measure::Comparison result =
-      measure::quantile_ratio_unpaired(bench::values(subject), bench::values(reference), quantile.q, seed);
+      measure::quantile_ratio_unpaired(values(subject), values(reference), quantile.q, seed);
   result.method = fmt::format(
       "{}, over the samples of all workers as if each were by itself: what is odd about a worker is in it",
       result.method);
@@ -69,23 +68,38 @@ measure::Comparison compared(const report::Metric& subject, const report::Metric
 
 }  // namespace
 
-std::vector<report::Comparison> comparisons(const report::Document& document, std::uint64_t seed) {
+std::vector<report::Comparison> worker_comparisons(const report::Document& document, std::uint64_t seed,
+                                                   const std::set<std::string>& metrics) {
   std::vector<report::Comparison> all;
-  const std::string reference = bench::reference_of(document);
+  const std::string reference = reference_of(document);
   for (const report::Row& row : document.rows) {
-    if (bench::lane_of(document, row.target) != report::Lane::subject) continue;
+    if (lane_of(document, row.target) != report::Lane::subject) continue;
     const report::Row* other = report::find_row(document, row.row, reference);
     if (other == nullptr) continue;
     for (const auto& [name, metric] : row.metrics) {
+      if (!metrics.empty() && !metrics.contains(name)) continue;
       const auto found = other->metrics.find(name);
       if (metric.unit != "ms" || found == other->metrics.end()) continue;
-      if (bench::good_samples(metric).empty() || bench::good_samples(found->second).empty()) continue;
-      const report::Comparison names = bench::named(report::ComparisonKind::emulation, row, name, reference);
-      for (const Quantile& quantile : quantiles)
-        all.push_back(bench::filled(names, quantile.name, compared(metric, found->second, quantile, seed)));
+      if (good_samples(metric).empty() || good_samples(found->second).empty()) continue;
+      const report::Comparison names = named(report::ComparisonKind::emulation, row, name, reference);
+      for (const ComparedQuantile& quantile : compared_quantiles)
+        all.push_back(filled(names, quantile.name, compared(metric, found->second, quantile, seed)));
     }
   }
   return all;
 }
 
-}  // namespace tare::agents_bench
+std::optional<report::Finding> unpaired_note(const report::Document& document, std::uint64_t processes,
+                                             std::string_view what) {
+  if (document.comparisons.empty() || processes >= fewest_paired_processes) return std::nullopt;
+  return report::Finding{
+      report::FindingLevel::note,
+      {},
+      {},
+      fmt::format("{} of each row and lane: what is odd about a worker cannot be told from what is odd about "
+                  "its {}; {} can (--processes)",
+                  processes == 1 ? "one worker" : fmt::format("{} workers", processes), what,
+                  fewest_paired_processes)};
+}
+
+}  // namespace tare::bench

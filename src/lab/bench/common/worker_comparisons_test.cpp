@@ -1,11 +1,11 @@
-#include "lab/bench/agents/comparisons.hpp"
+#include "lab/bench/common/worker_comparisons.hpp"
 
 #include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tare::agents_bench {
+namespace tare::bench {
 namespace {
 
 using testing::HasSubstr;
@@ -49,7 +49,7 @@ report::Document lanes(std::uint32_t workers, double ratio) {
 }
 
 TEST(Comparisons, six_workers_a_lane_are_paired_by_their_medians) {
-  const auto all = comparisons(lanes(6, 0.5), 1);
+  const auto all = worker_comparisons(lanes(6, 0.5), 1);
   ASSERT_EQ(all.size(), 2U);  // times only
   EXPECT_EQ(all[0].kind, report::ComparisonKind::emulation);
   EXPECT_EQ(all[0].subject, "embedded");
@@ -61,7 +61,7 @@ TEST(Comparisons, six_workers_a_lane_are_paired_by_their_medians) {
 }
 
 TEST(Comparisons, fewer_workers_are_compared_unpaired_and_the_method_says_so) {
-  const auto all = comparisons(lanes(5, 0.5), 1);
+  const auto all = worker_comparisons(lanes(5, 0.5), 1);
   EXPECT_THAT(all[0].method, HasSubstr("what is odd about a worker is in it"));
   EXPECT_EQ(all[0].pairs, 50U);  // samples
   EXPECT_NEAR(*all[0].ratio, 0.5, 1e-12);
@@ -69,7 +69,7 @@ TEST(Comparisons, fewer_workers_are_compared_unpaired_and_the_method_says_so) {
 }
 
 TEST(Comparisons, a_tail_takes_enough_samples_of_each_worker) {
-  const auto all = comparisons(lanes(6, 0.5), 1);
+  const auto all = worker_comparisons(lanes(6, 0.5), 1);
   EXPECT_EQ(all[1].quantile, "p95");
   EXPECT_THAT(all[1].method, HasSubstr("as if each were by itself"));
 }
@@ -77,11 +77,11 @@ TEST(Comparisons, a_tail_takes_enough_samples_of_each_worker) {
 TEST(Comparisons, without_the_reference_there_are_none) {
   report::Document document = lanes(6, 0.5);
   document.targets[1].kind = report::Lane::subject;
-  EXPECT_THAT(comparisons(document, 1), IsEmpty());
+  EXPECT_THAT(worker_comparisons(document, 1), IsEmpty());
   document = lanes(6, 0.5);
   for (auto& outcome : document.rows[1].metrics["total"].outcome) outcome = report::Outcome::failed;
-  EXPECT_THAT(comparisons(document, 1), IsEmpty());
+  EXPECT_THAT(worker_comparisons(document, 1), IsEmpty());
 }
 
 }  // namespace
-}  // namespace tare::agents_bench
+}  // namespace tare::bench
