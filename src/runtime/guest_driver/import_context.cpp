@@ -6,16 +6,17 @@ namespace tare::guest_driver {
 namespace {
 
 constexpr const char* import_home = "/root";
-/// Of machines with packages, which may be compilers. The isolates of a pool have the usual one.
-constexpr std::uint64_t import_heap_bytes = std::uint64_t{512} << 20;
+/// Compilers are large. Other rows have the engine's own limit: a pool holds isolates of that alone.
+constexpr std::uint64_t package_heap_bytes = std::uint64_t{512} << 20;
 
 guest::VmOptions import_machine(const ImportPlace& place) {
   guest::VmOptions options = vm_options();
-  if (place.node_modules) options.limits.memory_bytes = import_heap_bytes;
   options.cwd = import_home;
   options.mounts.push_back({place.bench.string(), "/root/bench", guest::MountAccess::ro});
-  if (place.node_modules)
+  if (place.node_modules) {
+    options.limits.memory_bytes = package_heap_bytes;
     options.mounts.push_back({place.node_modules->string(), "/root/node_modules", guest::MountAccess::ro});
+  }
   return options;
 }
 
