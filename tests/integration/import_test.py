@@ -3,9 +3,13 @@
 import json
 import os
 import signal
+import sys
 
 import harness
 from import_lanes import FEW, PACKAGES, ROWS, SCENARIOS, TRANSPORT, ImportTest, fake_import
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "schema"))
+import validate  # noqa: E402
 
 
 class Import(ImportTest):
@@ -14,6 +18,7 @@ class Import(ImportTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document()
         self.assertEqual(json.loads(result.stdout), document)
+        self.assertEqual(list(validate.problems(validate.load(harness.ROOT / "docs/run.schema.json"), document)), [])
         self.assertTrue(document["complete"])
         self.assertFalse(self.state.exists())
         self.assertEqual({r["row"] for r in document["rows"]}, set(ROWS))
@@ -351,6 +356,8 @@ class Baseline(ImportTest):
         self.assertIn("- Baseline-only scenarios: builtin-import on node, builtin-import on x", report)
         self.assertRegex(report, r"- Largest wall-time improvement: `\S+` on `node` at -0\.02 \(-50\.0%\)")
         self.assertNotIn("Largest wall-time regression", report)
+        schema = validate.load(harness.ROOT / "docs/run.schema.json")
+        self.assertEqual(list(validate.problems(schema, self.document())), [])
         compared = [c for c in self.document()["comparisons"] if c["kind"] == "baseline"]
         self.assertEqual({c["metric"] for c in compared}, {"total", "guest_execution", "startup_overhead"})
         self.assertEqual({c["verdict"] for c in compared}, {"inconclusive"}, "one process a side tells nothing")
