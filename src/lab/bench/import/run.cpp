@@ -197,6 +197,10 @@ void Run::seal() {
   std::erase_if(document.rows, [](const report::Row& row) {
     return row.status == report::RowStatus::ok && row.metrics.empty();
   });
+  // A stage that was measured anew stands behind those after it.
+  std::ranges::stable_sort(document.rows, {}, [&](const report::Row& row) {
+    return std::ranges::find(options_.rows, row.row) - options_.rows.begin();
+  });
   for (report::Row& row : document.rows) {
     drop_absent(row);
     if (auto finding = extra_markers(row)) document.findings.push_back(std::move(*finding));
