@@ -26,11 +26,13 @@ node: build ## install the pinned Node from npm into the cache folder, and build
 	@cmake --build build -j $(JOBS) --target $(if $(filter ON,$(GUEST)),tare_guest,tare)
 
 run: node ## measure the built-in targets: out/run.json, out/report.md (under 3 minutes)
+	@$(TARE) targets install import
 	@$(TARE) all --quick --output out/run.json --markdown out/report.md
 
 test: node ## every test
 	@scripts/setup test
 	@$(TARE) targets install conformance
+	@$(TARE) targets install import
 	@cmake --build build -j $(JOBS)
 	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) $(CTEST_ARGS)
 

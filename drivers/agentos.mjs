@@ -8,14 +8,17 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { ImportLane, agentosImportRows } from "./agentos_import.mjs";
 import { LIFECYCLE_ROWS, isLifecycle, sampleLifecycle } from "./agentos_lifecycle.mjs";
 import { loadSdk } from "./agentos_sdk.mjs";
 import { Stages } from "./agentos_stages.mjs";
 import { Machine } from "./agentos_vm.mjs";
+import { isImport } from "./import_rows.mjs";
 import { nanoseconds, now } from "./operation.mjs";
 import { pssOf } from "./processes.mjs";
 import { PROTOCOL, Refusal, checkProtocol, param, sampler, serve } from "./protocol.mjs";
 import { ROWS, isRow, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
+import { isTransport } from "./transport.mjs";
 
 const FACTS_WINDOW_MS = 100;
 const FACTS_LIMIT_MS = 3000;
@@ -42,7 +45,7 @@ function unavailableRows(version) {
   const defects = JSON.parse(readFileSync(new URL("./agentos_defects.json", import.meta.url), "utf8"));
   // Some of the sizes of a row stand there as a pattern: the others are offered, and those are refused when asked for.
   const whole = defects.filter((known) => {
-    return known.version === version && known.effect === "unavailable" && /^\w+$/.test(known.row ?? "");
+    return known.version === version && known.effect === "unavailable" && /^[\w-]+$/.test(known.row ?? "");
   });
   return { ...Object.fromEntries(whole.map(({ row, text }) => [row, text])), ...rowsWithoutMemory() };
 }
@@ -61,6 +64,7 @@ class Lane {
   #machine; // the one that serves the samples of a row
   #machines = new Set(); // all that have not left yet
   #spentMs = 0;
+  #imports = new ImportLane(() => this.newMachine());
 
   constructor(sdk, stages) {
     this.#sdk = sdk;
@@ -154,18 +158,35 @@ class Lane {
       await this.close(); // its memory and its CPU are not this row's
       return sampleLifecycle(() => this.newMachine(), row, params);
     }
+    if (isImport(row)) {
+      await this.#retire();
+      return this.#imports.sample(row, params);
+    }
     if (!isRow(row)) throw new Refusal("unsupported", `no row ${JSON.stringify(row)}`);
+    await this.#imports.close();
     const timeoutMs = param(params, "timeoutMs", "count");
     const { dir } = params;
     const how = await this.#ready(dir, timeoutMs);
     return how.outcome === "ok" ? sampleRow(this, row, params) : { ...how, counters: {} };
   }
 
+  /** Samples of a whole request, for the rows that take them together. */
+  async samples(row, params, iterations) {
+    if (!isTransport(row)) return undefined;
+    await this.#retire();
+    return this.#imports.transport(params, iterations);
+  }
+
+  async #retire() {
+    await this.#machine?.close(); // it may have died before: its files
+    this.#machine = undefined;
+  }
+
   /** Ends what runs, whatever it is in the middle of. */
   async close() {
     await Promise.all([...this.#machines].map((machine) => machine.close()));
-    await this.#machine?.close(); // it may have died before: its files
-    this.#machine = undefined;
+    await this.#retire();
+    await this.#imports.close();
   }
 }
 
@@ -184,8 +205,9 @@ for (const [signal, number] of [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]]) 
 
 const stages = process.env.TARE_TRACE === "1" ? new Stages() : undefined;
 const lane = new Lane(sdk, stages);
-const unavailable = unavailableRows(sdk.version);
-const rows = [...ROWS, ...LIFECYCLE_ROWS].filter((row) => !(row in unavailable));
+const imports = agentosImportRows();
+const unavailable = { ...imports.unavailable, ...unavailableRows(sdk.version) };
+const rows = [...ROWS, ...LIFECYCLE_ROWS, ...imports.rows].filter((row) => !(row in unavailable));
 
 function hello(request) {
   checkProtocol(request);
@@ -208,10 +230,13 @@ async function reportStages() {
   return stages.report();
 }
 
-const sample = sampler((row, params) => {
-  if (row in unavailable) throw new Refusal("unsupported", unavailable[row]);
-  return lane.sample(row, params);
-});
+const sample = sampler(
+  (row, params) => {
+    if (row in unavailable) throw new Refusal("unsupported", unavailable[row]);
+    return lane.sample(row, params);
+  },
+  (row, params, iterations) => lane.samples(row, params, iterations),
+);
 
 /** Leaves nothing, at once: the sidecar's own way to end takes seconds when a guest has a timer. */
 async function leave() {

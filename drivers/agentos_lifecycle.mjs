@@ -22,11 +22,22 @@ const STEADY_WINDOW_MS = 300;
 const STEADY_LIMIT_MS = 5000;
 
 /** What went wrong, as the outcome of a sample. */
-class Failure extends Error {
+export class Failure extends Error {
   constructor({ outcome, error }) {
     super(error);
     this.outcome = outcome;
   }
+}
+
+/** What holds a promise to a budget that begins now, and to the life of the sidecar: it rejects with a Failure. */
+export function bound(machine, timeoutMs) {
+  const late = { outcome: "timeout", error: `not done after ${timeoutMs} ms` };
+  const deadline = sleep(timeoutMs, late, { ref: false });
+  const failed = Promise.race([deadline, machine.left]).then((how) => {
+    throw new Failure(how);
+  });
+  failed.catch(() => {}); // it always comes, sooner or later
+  return (promise) => Promise.race([promise, failed]);
 }
 
 /**
@@ -35,14 +46,8 @@ class Failure extends Error {
  */
 async function onFreshMachine(newMachine, timeoutMs, steps) {
   const started = now();
-  const late = { outcome: "timeout", error: `not done after ${timeoutMs} ms` };
-  const deadline = sleep(timeoutMs, late, { ref: false });
   const machine = newMachine();
-  const failed = Promise.race([deadline, machine.left]).then((how) => {
-    throw new Failure(how);
-  });
-  failed.catch(() => {}); // it always comes, sooner or later
-  const bounded = (promise) => Promise.race([promise, failed]);
+  const bounded = bound(machine, timeoutMs);
   const sample = { ns: {}, outcome: "ok", counters: {} };
   try {
     await steps(sample, machine, bounded);

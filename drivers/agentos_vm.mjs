@@ -111,14 +111,14 @@ export class Machine {
     await this.#sidecar.authenticateAndOpenSession();
   }
 
-  /** Creates the virtual machine. dir: a folder of the host that it mounts, writable, or undefined. */
-  async create(dir) {
+  /** Creates the virtual machine. dir: a folder of the host that it mounts, writable, or undefined; or other mounts. */
+  async create(dir, mounts = dir === undefined ? [] : [{ guestPath: GUEST_FOLDER, hostPath: dir, readOnly: false }]) {
     this.#vm = await this.#sdk.NodeRuntime.create({
       filesystem: this.#sdk.createInMemoryFileSystem(),
       permissions: ALLOW_ALL,
       jsRuntime: { highResolutionTime: true },
       sidecar: this.#sidecar,
-      ...(dir === undefined ? {} : { mounts: [{ guestPath: GUEST_FOLDER, hostPath: dir, readOnly: false }] }),
+      ...(mounts.length === 0 ? {} : { mounts }),
     });
     this.#dir = dir;
   }

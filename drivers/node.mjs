@@ -3,9 +3,12 @@
 
 import process from "node:process";
 
+import { cleanHosts, hosts } from "./import_hosts.mjs";
+import { isImport, processRows, sampleImport, sampleTransport } from "./import_rows.mjs";
 import { killAll, run } from "./operation.mjs";
 import { PROTOCOL, checkProtocol, sampler, serve } from "./protocol.mjs";
 import { ROWS, ownFacts, sampleRow, turn } from "./spawn_rows.mjs";
+import { isTransport } from "./transport.mjs";
 
 const NO_RUNTIME = "its processes need no runtime of their own to be started first";
 
@@ -18,18 +21,25 @@ function runtime() {
 
 function hello(request) {
   checkProtocol(request);
+  const imports = processRows(lane);
   return {
     protocol: PROTOCOL,
     ...runtime(),
     pid: process.pid,
-    rows: ROWS,
-    unavailable: { cold_start: NO_RUNTIME, "memory_<n>": NO_RUNTIME, "growth_<n>": NO_RUNTIME },
+    rows: [...ROWS, ...imports.rows],
+    unavailable: {
+      ...imports.unavailable,
+      cold_start: NO_RUNTIME,
+      "memory_<n>": NO_RUNTIME,
+      "growth_<n>": NO_RUNTIME,
+    },
     asynchronousSpawn: false,
   };
 }
 
 const lane = {
   program: process.execPath,
+  host: hosts[runtime().name],
   run,
   facts: async () => {
     await turn();
@@ -38,4 +48,12 @@ const lane = {
   copyScript: "process.stdin.pipe(process.stdout)",
 };
 
-serve({ hello, sample: sampler((row, params) => sampleRow(lane, row, params)) }, killAll);
+const sample = sampler(
+  (row, params) => (isImport(row) ? sampleImport(lane, row, params) : sampleRow(lane, row, params)),
+  (row, params, iterations) => (isTransport(row) ? sampleTransport(lane, params, iterations) : undefined),
+);
+
+serve({ hello, sample }, () => {
+  killAll();
+  cleanHosts();
+});

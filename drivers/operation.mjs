@@ -17,20 +17,27 @@ export function killAll() {
   for (const child of running) killTree(child.pid);
 }
 
+/** Has killAll see a process that was started elsewhere, until `left` is settled. */
+export function track(child, left) {
+  if (child.pid === undefined) return;
+  running.add(child);
+  void left.finally(() => running.delete(child));
+}
+
 /**
  * Starts `count` processes and waits until each has exited.
  *
- * options: command, args, cwd, count, timeoutMs, input (a string for stdin); capture: true collects stdout and
- * then waits for its end as well. The processes stay in this process's session: where the kernel schedules by session,
+ * options: command, args, cwd, env, count, timeoutMs, input (a string for stdin); capture: true collects stdout and
+ * then waits for its end as well; stderr: what becomes of that. The processes stay in this process's session: where the kernel schedules by session,
  * one of its own would give each an own share of the CPU.
  *
  * Resolves to {spawned, finished, started, exits, nonZero, exitCode, signal, output, outcome, error}:
  * `started`, `spawned` and `finished` are moments; exitCode and signal are those of the last exit.
  */
 export function run(options) {
-  const { command, args, cwd, count = 1, timeoutMs, input, capture = false } = options;
+  const { command, args, cwd, env, count = 1, timeoutMs, input, capture = false, stderr = "ignore" } = options;
   const piped = capture || input !== undefined;
-  const stdio = piped ? [input === undefined ? "ignore" : "pipe", "pipe", "ignore"] : "ignore";
+  const stdio = piped ? [input === undefined ? "ignore" : "pipe", "pipe", stderr] : "ignore";
   const result = { exits: 0, nonZero: 0, outcome: "ok" };
   const children = [];
   const chunks = [];
@@ -71,7 +78,7 @@ export function run(options) {
     let thrown;
     result.started = now();
     try {
-      for (let i = 0; i < count; i += 1) children.push(spawn(command, args, { stdio, cwd }));
+      for (let i = 0; i < count; i += 1) children.push(spawn(command, args, { stdio, cwd, env }));
     } catch (error) {
       thrown = error;
     }

@@ -28,12 +28,17 @@ export function checkProtocol(request) {
   throw new Refusal("unsupported", `this driver speaks ${PROTOCOL}, not ${JSON.stringify(request.protocol)}`);
 }
 
-/** The op `sample`, out of a function that takes one sample of a row. */
-export function sampler(sampleRow) {
+/**
+ * The op `sample`, out of a function that takes one sample of a row. `sampleAll(row, params, iterations)` may take those
+ * of a whole request; it gives undefined for a row that it leaves to the other.
+ */
+export function sampler(sampleRow, sampleAll = () => undefined) {
   return async ({ row, params, iterations = 1 }) => {
     if (typeof row !== "string") throw new Refusal("invalid", "row must be a string");
     if (params === null || typeof params !== "object") throw new Refusal("invalid", "params must be an object");
     if (!Number.isInteger(iterations) || iterations < 1) throw new Refusal("invalid", "iterations must be at least 1");
+    const whole = await sampleAll(row, params, iterations);
+    if (whole !== undefined) return { samples: whole };
     const samples = [];
     for (let i = 0; i < iterations; i += 1) samples.push(await sampleRow(row, params));
     return { samples };

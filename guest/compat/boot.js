@@ -170,7 +170,7 @@ for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker'
 kit.compile('tare/console', 'glue')(tools);
 // is_main_thread ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
 // modules, which is large, comes with the first of them.
-const later = new Set(['internal/modules/esm/loader', 'internal/modules/esm/utils', 'internal/modules/run_main',
+const later = new Set([
   'internal/perf/utils', 'internal/dns/utils', 'url', 'util']);
 run('internal/bootstrap/switches/is_main_thread', (id) => (later.has(id) ? undefined : require(id)));
 

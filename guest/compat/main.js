@@ -38,8 +38,17 @@ preExecution.prepareMainThreadExecution = (expandArgv1) => {
   if (process.env.NODE_NO_WARNINGS === '1') process.removeListener('warning', onWarning);
   Module._initPaths();
   if (tools.parsed.options) applyOptions();
+  if (tools.bootstrap !== undefined) runBootstrap(tools.bootstrap);
   return entry;
 };
+
+/** The script that runs before the programs of a context. It is a CommonJS module of the working directory. */
+function runBootstrap(text) {
+  const module = new Module('bootstrap');
+  module.filename = path.join(process.cwd(), '[bootstrap]');
+  module.paths = Module._nodeModulePaths(process.cwd());
+  module._compile(text, module.filename);
+}
 
 /** What Node does before the program when its command line asks for it. */
 function applyOptions() {
@@ -95,7 +104,8 @@ const parse = kit.compile('tare/options', 'glue')(tools);
 // Read when somebody asks for it: see bootConfig in extract.cjs.
 tools.lazily(process, 'config', () => JSON.parse(kit.text('table/process_config'), (key, value) => Object.freeze(value)));
 
-callbacks.attach = (argv, environment) => {
+callbacks.attach = (argv, environment, bootstrap) => {
+  tools.bootstrap = bootstrap;
   tools.startClock();
   tools.setEnvironment(environment);
   tools.parsed = parse(argv, process.env.NODE_OPTIONS, options);

@@ -130,12 +130,31 @@ struct WriteFileParts {
 /// Throws Error(input).
 WriteFileParts decode_write_file(std::string_view payload);
 
+/// Where the code that V8 makes of what guests bring is kept for those after them. The engine's own library
+/// has a place of its own, always.
+enum class CodeCacheMode {
+  shared,  ///< in the engine's memory, with that of all others
+  off,     ///< nowhere
+  folder,  ///< in a folder of the host
+};
+BOOST_DESCRIBE_ENUM(CodeCacheMode, shared, off, folder)
+
 struct CreateContext {
   std::uint32_t vm = 0;
-  std::string bootstrap;  ///< a script
-  std::optional<std::string> compile_cache_dir;
+  std::optional<std::string> bootstrap;  ///< a script that runs before each program
+  CodeCacheMode code_cache = CodeCacheMode::shared;
+  std::optional<std::string> compile_cache_dir;  ///< of the mode folder
 };
-BOOST_DESCRIBE_STRUCT(CreateContext, (), (vm, bootstrap, compile_cache_dir))
+BOOST_DESCRIBE_STRUCT(CreateContext, (), (vm, bootstrap, code_cache, compile_cache_dir))
+
+/// How often code of a process's own scripts and modules was looked for. Counted by its own thread until its
+/// end.
+struct CodeCacheUse {
+  std::uint64_t accepted = 0;  ///< V8 took what was there
+  std::uint64_t rejected = 0;  ///< it did not
+  std::uint64_t missed = 0;    ///< nothing was there
+};
+BOOST_DESCRIBE_STRUCT(CodeCacheUse, (), (accepted, rejected, missed))
 
 /// By name: userNamespace, mountNamespace, networkNamespace, ipcNamespace, capabilities, privateView,
 /// landlock, noNewPrivs, seccomp.
@@ -179,8 +198,12 @@ struct Exited {
   std::uint64_t files_lost = 0;            ///< not written back, of its children's files, too
   std::vector<std::string> sync_problems;  ///< of all those, a line each for a person
   std::optional<std::uint64_t> cpu_ns;     ///< processor time of its thread; not of what never ran
+  std::optional<CodeCacheUse> code_cache;  ///< not of what never ran
+  std::optional<bool> pooled;              ///< its isolate was there before it
 };
-BOOST_DESCRIBE_STRUCT(Exited, (), (code, signal, reason, detail, sync, files_lost, sync_problems, cpu_ns))
+BOOST_DESCRIBE_STRUCT(Exited, (),
+                      (code, signal, reason, detail, sync, files_lost, sync_problems, cpu_ns, code_cache,
+                       pooled))
 
 enum class Level { debug, info, warning, error };
 BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)

@@ -53,11 +53,12 @@ export class NodeRuntime {
     return Object.assign(new NodeRuntime(), { sidecar, guests: 0 });
   }
 
-  spawnCommand(_program, [, script], { onStdout } = {}) {
+  spawnCommand(_node, [program, script], { onStdout } = {}) {
     const pid = nextPid++;
     const { sidecar } = this;
     const first = this.guests === 0; // the one that warms the machine up always works
     this.guests += 1;
+    if (program.endsWith("transport-echo.mjs")) return this.#echo(pid, onStdout);
     let die;
     const killed = new Promise((resolve) => (die = resolve));
     const ended = this.#end(pid, script, onStdout, first ? "exits" : MODE, killed);
@@ -66,6 +67,23 @@ export class NodeRuntime {
       die(137);
     };
     return { pid, wait: () => ended, kill, writeStdin() {}, closeStdin() {} };
+  }
+
+  /** Sends back what it gets until its input ends. */
+  #echo(pid, onStdout) {
+    const { sidecar } = this;
+    let end;
+    const ended = new Promise((resolve) => (end = resolve));
+    const leave = (code) => {
+      sidecar.exited(pid, code);
+      end(code);
+    };
+    const writeStdin = (text) => {
+      if (MODE === "dies") sidecar.protocolClient.child.kill("SIGKILL");
+      else if (MODE === "vanishes") leave(5);
+      else if (MODE !== "hangs") setImmediate(() => onStdout(Buffer.from(text)));
+    };
+    return { pid, wait: () => ended, kill: () => leave(137), writeStdin, closeStdin: () => leave(0) };
   }
 
   async #end(pid, script, onStdout, mode, killed) {

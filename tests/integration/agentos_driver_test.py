@@ -116,6 +116,46 @@ class AgentosDriver(harness.TareTest):
         # An exit that got lost is not counted.
         self.assertEqual(self.sample("vanishes", "growth_1", timeout=30000, processes=1, warmup=1)[0]["counters"]["exits"], 0)
 
+    def import_params(self, **more):
+        (self.folder / "bench").mkdir(exist_ok=True)
+        return {"dir": str(self.folder), "entry": "bench/program.mjs", "reuse": "fresh-per-sample", "cache": "disabled", **more}
+
+    def test_a_program_that_is_loaded_has_phases_and_a_machine_of_its_own(self):
+        first, second = self.sample("exits", "isolate-startup", iterations=2, **self.import_params(freshProcess=True))
+        for sample in [first, second]:
+            self.assertEqual((sample["outcome"], sample["counters"]), ("ok", {"exitCode": 0}))
+            ns = sample["ns"]
+            self.assertEqual(ns["total"], ns["context_setup"] + ns["startup"] + ns["wait"])
+            self.assertGreater(ns["fresh_process"], 0)
+        self.assertIn("engine_start", first["ns"])
+        self.assertNotIn("engine_start", second["ns"])
+
+    def test_import_rows_that_its_sdk_cannot_have_are_refused_with_the_reason(self):
+        hello = self.drive("exits", {"op": "hello", "protocol": "tare.driver.v1"})[0][0]
+        self.assertLessEqual({"isolate-startup", "hot-builtin-url-import", "transport_<n>"}, set(hello["rows"]))
+        for row, reason in [("warm-local-import", "folder"), ("same-context-local-import", "contexts"), ("large-package-import", "typescript")]:
+            self.assertIn(reason, hello["unavailable"][row])
+            request = {"op": "sample", "row": row, "params": {"timeoutMs": 100, **self.import_params(cache="primed")}, "iterations": 1}
+            self.assertEqual(self.drive("exits", request)[0][0]["error"]["code"], "unsupported")
+
+    def test_import_rows_before_a_sidecar_that_misbehaves(self):
+        for sample in self.sample("cannot_boot", "isolate-startup", iterations=2, **self.import_params()):
+            self.assertEqual((sample["outcome"], sample["error"]), ("failed", "no kernel"))
+        for sample in self.sample("never_boots", "isolate-startup", timeout=300, iterations=2, **self.import_params()):
+            self.assertEqual((sample["outcome"], sample["error"]), ("timeout", "not done after 300 ms"))
+            self.assertGreaterEqual(sample["ns"]["total"], 300_000_000)
+
+    def test_round_trips(self):
+        params = self.import_params(entry="bench/transport-echo.mjs", bytes=32, nonce="ab")
+        samples = self.sample("exits", "transport_32", iterations=3, **params)
+        self.assertEqual([s["output"] for s in samples], [f"transport:ab-{k}:".ljust(32, "x") + "\n" for k in range(3)])
+        self.assertEqual([s["counters"] for s in samples], [{"exitCode": 0}] * 3)
+        for mode, outcome, error in [("hangs", "timeout", "not done after 500 ms"), ("vanishes", "failed", "exited with code 5"),
+                                     ("dies", "failed", "was killed by SIGKILL")]:
+            first, second = self.sample(mode, "transport_32", timeout=500, iterations=2, **params)
+            self.assertEqual((first["outcome"], second["outcome"]), (outcome, "failed"))
+            self.assertIn(error, first["error"])
+
     def test_the_end_of_stdin_ends_a_sample_that_is_under_way(self):
         for row in ["node_exit_1", "cold_start"]:
             driver = subprocess.Popen(

@@ -122,6 +122,19 @@ class GuestRun(harness.TareTest):
         self.assertTrue(profile["samples"])
         self.assertTrue(all(sample["nodeId"] in ids and sample["size"] > 0 for sample in profile["samples"]))
 
+    def test_a_profile_that_no_socket_holds_comes_whole(self):
+        script = """
+          for (let i = 0; i < 100; i++) {
+            const name = `busy${i}`.padEnd(20_000, 'x');
+            new Function(`return function ${name}() { for (const end = Date.now() + 5; Date.now() < end;) Math.sqrt(end); }`)()();
+          }
+        """
+        (self.folder / "busy.js").write_text(script, encoding="utf-8")
+        result = self.guest("--cpu-prof", "a.cpuprofile", "busy.js")
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertGreater((self.folder / "a.cpuprofile").stat().st_size, 400_000)
+        json.loads((self.folder / "a.cpuprofile").read_text(encoding="utf-8"))
+
     def assert_cpu_profile(self, name, function, url):
         profile = json.loads((self.folder / name).read_text(encoding="utf-8"))
         self.assertEqual(set(profile), {"nodes", "startTime", "endTime", "samples", "timeDeltas"})

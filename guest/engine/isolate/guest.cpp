@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/isolate/assignment.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/kernel/trace.hpp"
 #include "engine/kernel/vm.hpp"
@@ -68,7 +69,11 @@ void Guest::exit(int code) {
 
 void Guest::attach() {
   v8::Isolate* isolate = realm_.isolate();
-  std::array<Local<Value>, 2> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env())};
+  std::array<Local<Value>, 3> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env()),
+                                        v8::Undefined(isolate)};
+  const Assignment* assignment = assignment_of(*process_);
+  const ContextSetup* context = assignment == nullptr ? nullptr : assignment->context();
+  if (context != nullptr && context->bootstrap) arguments[2] = to_v8(isolate, *context->bootstrap);
   (void)realm_.call_bare("attach", arguments);
 }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <utility>
 
+#include "engine/isolate/assignment.hpp"
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/isolate.hpp"
@@ -61,6 +62,22 @@ void check_external(v8::Isolate* isolate, v8::GCType, v8::GCCallbackFlags, void*
     static_cast<void>(process->signal(SIGKILL, std::string(guest::reason::array_buffer)));
 }
 
+/// Where the code of its program is kept, if that is a folder.
+CodeFolder* code_folder_of(const kernel::Process& process) {
+  const Assignment* assignment = assignment_of(process);
+  const ContextSetup* context = assignment == nullptr ? nullptr : assignment->context();
+  return context == nullptr ? nullptr : context->folder.get();
+}
+
+/// What was killed has had its share.
+void keep_code_of(Realm& realm, const kernel::Process& process) {
+  if (process.kill_requested()) return;
+  const kernel::Stopwatch keeping(process.vm()->trace());
+  const v8::HandleScope handles(realm.isolate());
+  keep_code(realm.context(), code_folder_of(process));
+  keeping.record(kernel::Stage::js_exit_keep_code);
+}
+
 void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel::Process>& process,
               Watchdog& watchdog) {
   const Nanoseconds start = thread_cpu_time();
@@ -80,14 +97,11 @@ void run_node(IsolateOwner& isolate, Realm& realm, const std::shared_ptr<kernel:
     profiles.deliver();
   }
   process->set_cpu_time(thread_cpu_time() - start + process->background_time());
+  // What is kept in a folder is there when the process has ended; for the rest nobody should wait.
+  const bool awaited = code_folder_of(*process) != nullptr;
+  if (awaited) keep_code_of(realm, *process);
   process->post_exit(std::move(exit));
-  // Nobody waits for this any more. What was killed has had its share.
-  if (!process->kill_requested()) {
-    const kernel::Stopwatch keeping(process->vm()->trace());
-    const v8::HandleScope handles(isolate.get());
-    keep_code(realm.context());
-    keeping.record(kernel::Stage::js_exit_keep_code);
-  }
+  if (!awaited) keep_code_of(realm, *process);
   isolate.get()->RemoveGCEpilogueCallback(check_external, process.get());
   isolate.get()->RemoveNearHeapLimitCallback(near_heap_limit, 0);
 }
@@ -277,6 +291,8 @@ kernel::Result<void> Pool::start(std::shared_ptr<kernel::Process> process) {
     if (pooled && cold) slot = std::exchange(making_, nullptr);  // it is further than a new one
     changed_.notify_all();
     ++(cold ? misses_ : hits_);
+    if (Assignment* assignment = assignment_of(*process); assignment != nullptr && !cold)
+      assignment->set_pooled();
     if (cold) ++cold_;
   }
   if (slot != nullptr) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/json.hpp"
+#include "engine/isolate/assignment.hpp"
 #include "engine/isolate/native.hpp"
 
 namespace tare::engine {
@@ -77,6 +78,11 @@ void write_node(json::Writer& out, v8::Isolate* isolate, const v8::AllocationPro
   out.end_object();
 }
 
+const ProfileRequest* request_of(const kernel::Process& process) {
+  const Assignment* assignment = assignment_of(process);
+  return assignment == nullptr ? nullptr : assignment->profiles();
+}
+
 }  // namespace
 
 bool ProfileRequest::wants(ProfileKind kind) const {
@@ -97,7 +103,7 @@ void ProfileRequest::refuse(ProfileKind kind, std::string why) const {
 }
 
 Profiles::Profiles(v8::Isolate* isolate, const kernel::Process& process)
-    : isolate_(isolate), request_(static_cast<const ProfileRequest*>(process.attachment().get())) {
+    : isolate_(isolate), request_(request_of(process)) {
   if (request_ == nullptr || process.kill_requested()) return;
   if (request_->wants(ProfileKind::heap)) {
     heap_ = isolate_->GetHeapProfiler()->StartSamplingHeapProfiler(heap_interval_bytes, heap_stack_depth);

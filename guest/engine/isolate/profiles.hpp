@@ -11,8 +11,8 @@
 
 namespace tare::engine {
 
-/// The attachment of a process that is to be profiled. It is the only kind of attachment that there is.
-class ProfileRequest final : public kernel::Attachment {
+/// What is to be recorded of a process.
+class ProfileRequest {
  public:
   using Deliver = std::function<void(const guest::ProfilePart& part, std::string_view bytes)>;
 

@@ -101,6 +101,12 @@ Result<Inode*> Mount::find(const Inode& directory, std::string_view name) {
   return nodes_.insert_or_assign(std::move(path), std::move(node)).first->second.get();
 }
 
+Inode* Mount::known_folder(const Inode& directory, std::string_view name) const {
+  if (!dirty_.empty()) return nullptr;
+  const auto known = nodes_.find(path_in(directory, name));
+  return known != nodes_.end() && known->second->is_directory() ? known->second.get() : nullptr;
+}
+
 Result<std::vector<DirectoryEntry>> Mount::list(const Inode& directory) const {
   auto on_host = folder_.list(directory.host->path);
   if (!on_host.ok()) return on_host;

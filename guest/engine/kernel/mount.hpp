@@ -47,6 +47,9 @@ class Mount {
 
   /// What `name` of the directory stands for now; null when there is no such name.
   Result<Inode*> find(const Inode& directory, std::string_view name);
+  /// The folder that the name stood for lately; null when that is not known, or something is in the shadow.
+  /// Whether it still is there is found out by looking for what is in it.
+  Inode* known_folder(const Inode& directory, std::string_view name) const;
   Result<std::vector<DirectoryEntry>> list(const Inode& directory) const;
   Result<FsStat> statfs(const Inode& node) const;
 

@@ -247,6 +247,25 @@ TEST_F(MountTest, a_folder_that_becomes_a_link_is_not_followed) {
   EXPECT_FALSE(fs::exists(base_ / "x"));
 }
 
+TEST_F(MountTest, a_folder_that_was_known_is_seen_as_it_has_become) {
+  fs::create_directory(host_ / "one");
+  fs::create_directory(host_ / "other");
+  std::ofstream(host_ / "one" / "x") << "one";
+  std::ofstream(host_ / "other" / "x") << "other";
+  EXPECT_EQ(read("/project/one/x"), "one");
+  fs::remove_all(host_ / "one");
+  fs::create_directory_symlink("other", host_ / "one");
+  EXPECT_EQ(read("/project/one/x"), "other");
+  fs::remove(host_ / "one");
+  fs::create_directory_symlink(base_, host_ / "one");
+  EXPECT_EQ(files_->read_file(origin(), "/project/one/secret").error(), ENOENT);
+  fs::remove(host_ / "one");
+  std::ofstream(host_ / "one") << "a file";
+  EXPECT_EQ(files_->read_file(origin(), "/project/one/x").error(), ENOTDIR);
+  fs::remove(host_ / "one");
+  EXPECT_EQ(files_->read_file(origin(), "/project/one/x").error(), ENOENT);
+}
+
 TEST_F(MountTest, other_names_of_a_written_file_keep_the_old_content) {
   fs::create_hard_link(base_ / "secret", host_ / "hard");
   write("/project/hard", "changed");

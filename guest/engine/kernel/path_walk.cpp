@@ -10,18 +10,26 @@ namespace {
 constexpr std::size_t max_name = 255;
 constexpr int max_links = 40;
 
-Result<Inode*> child_of(Inode& directory, const std::string& name) {
-  if (directory.host) return directory.host->mount->find(directory, name);
+/// Whether the folders of the host on the way are asked for, or taken as they were last time. What lies below
+/// them is looked for by its whole path, and a folder that has become something else is found out then.
+enum class Way { asked, known };
+
+Result<Inode*> child_of(Inode& directory, const std::string& name, Way way) {
+  if (directory.host) {
+    Mount& mount = *directory.host->mount;
+    Inode* const known = way == Way::known ? mount.known_folder(directory, name) : nullptr;
+    return known != nullptr ? known : mount.find(directory, name);
+  }
   const auto entry = directory.entries().find(name);
   if (entry == directory.entries().end()) return nullptr;
   Inode* const node = entry->second.get();
-  if (node->host) node->host->mount->root();  // as it is now
+  if (node->host && way == Way::asked) node->host->mount->root();  // as it is now
   return node;
 }
 
 class Walker {
  public:
-  Walker(Inode& root, Follow follow) : follow_(follow) { found_.above.push_back(&root); }
+  Walker(Inode& root, Follow follow, Way way) : follow_(follow), way_(way) { found_.above.push_back(&root); }
 
   Result<Found> run(std::string path) {
     rest_ = std::move(path);
@@ -38,7 +46,7 @@ class Walker {
         continue;
       }
       if (component_.size() > max_name) return Errno{ENAMETOOLONG};
-      const auto child = child_of(*found_.above.back(), component_);
+      const auto child = child_of(*found_.above.back(), component_, is_last_ ? Way::asked : way_);
       if (!child.ok()) return child.failure();
       Inode* const node = *child;
       if (node == nullptr && !is_last_) return Errno{ENOENT};
@@ -111,6 +119,7 @@ class Walker {
   }
 
   const Follow follow_;
+  const Way way_;
   Found found_;
   std::string rest_;
   std::size_t at_ = 0;
@@ -131,7 +140,11 @@ Result<Found> walk(Inode& root, std::string_view cwd, std::string_view path, Fol
     whole += '/';
   }
   whole.append(path);
-  return Walker(root, follow).run(std::move(whole));
+  if (follow != Follow::parent) {
+    auto found = Walker(root, follow, Way::known).run(whole);
+    if (found.ok() || (found.error() != ELOOP && found.error() != ENOTDIR)) return found;
+  }
+  return Walker(root, follow, Way::asked).run(std::move(whole));
 }
 
 }  // namespace tare::kernel

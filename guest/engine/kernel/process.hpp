@@ -29,6 +29,8 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
   virtual ~Attachment() = default;
+  /// What a process that this one starts gets of it.
+  virtual std::shared_ptr<Attachment> for_child() const { return nullptr; }
 };
 
 /// How a process ended: with an exit code (0 to 255) or by a signal, and never both. `reason` is for people

@@ -90,6 +90,8 @@ Result<std::shared_ptr<Process>> ProcessTable::create(const std::shared_ptr<Proc
   }
   origin.cwd = cwd;
   if (vm_.permissions().env == Permission::deny) request.env.clear();
+  if (parent && parent->attachment() && !request.attachment)
+    request.attachment = parent->attachment()->for_child();
   const auto path = request.env.find("PATH");
   const std::string file = request.file.empty() ? request.argv.front() : request.file;
   auto start = resolve_program(vm_.files(), origin, file, std::move(request.argv),

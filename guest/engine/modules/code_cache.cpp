@@ -8,9 +8,11 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "engine/isolate/assignment.hpp"
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/mapped_file.hpp"
 #include "engine/isolate/native.hpp"
+#include "engine/modules/code_folder.hpp"
 #include "engine/modules/module_wrap.hpp"
 #include "engine/modules/state.hpp"
 
@@ -106,8 +108,8 @@ std::shared_ptr<const CodeCache::Code> CodeCache::find(std::string_view id) cons
   return found == entries_.end() ? nullptr : found->second;
 }
 
-void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
-  if (made == nullptr || made->length <= 0) return;
+bool CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* made) {
+  if (made == nullptr || made->length <= 0) return false;
   const std::span bytes(made->data, static_cast<std::size_t>(made->length));
   struct Owned {
     std::vector<std::uint8_t> bytes;
@@ -118,8 +120,9 @@ void CodeCache::offer(std::string_view id, const ScriptCompiler::CachedData* mad
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes.size() > most_bytes_ ||
       !entries_.emplace(id, std::shared_ptr<const Code>(owned, &owned->code)).second)
-    return;
+    return false;
   bytes_ += bytes.size();
+  return true;
 }
 
 void CodeCache::reject(std::string_view id) {
@@ -184,14 +187,61 @@ std::unique_ptr<ScriptCompiler::CachedData> cached_data(const CodeCache::Code& c
   return std::make_unique<ScriptCompiler::CachedData>(code.data(), static_cast<int>(code.size()));
 }
 
+namespace {
+
+/// What V8 made of this is of no use for any other source. Ids of the library have no such prefix.
+constexpr std::string_view guest_prefix = "guest ";
+
+/// Source that is shorter is compiled as fast as its code is found.
+constexpr int least_shared = 1024;
+
 std::string code_id(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source) {
-  constexpr int least = 1024;
-  const int length = source->Length();
-  if (length < least) return {};
   const v8::String::ValueView view(isolate, source);
-  const std::size_t bytes = static_cast<std::size_t>(length) * (view.is_one_byte() ? 1 : 2);
+  const std::size_t bytes = static_cast<std::size_t>(source->Length()) * (view.is_one_byte() ? 1 : 2);
   const auto* data = view.is_one_byte() ? view.data8() : reinterpret_cast<const std::uint8_t*>(view.data16());
-  return std::string(kind) + (view.is_one_byte() ? "1:" : "2:") + digest(std::span(data, bytes));
+  return std::string(guest_prefix) + std::string(kind) + (view.is_one_byte() ? "1:" : "2:") +
+         digest(std::span(data, bytes));
+}
+
+const ContextSetup* context_of_guest(v8::Isolate* isolate) {
+  Guest* const guest = guest_of(isolate);
+  const Assignment* assignment = guest == nullptr ? nullptr : assignment_of(guest->process());
+  return assignment == nullptr ? nullptr : assignment->context();
+}
+
+void count(v8::Isolate* isolate, Assignment::Lookup lookup) {
+  Guest* const guest = guest_of(isolate);
+  Assignment* assignment = guest == nullptr ? nullptr : assignment_of(guest->process());
+  if (assignment != nullptr) assignment->count(lookup);
+}
+
+}  // namespace
+
+CodeLookup::CodeLookup(v8::Isolate* isolate, std::string_view kind, Local<v8::String> source)
+    : isolate_(isolate) {
+  const ContextSetup* context = context_of_guest(isolate);
+  const auto mode = context == nullptr ? guest::CodeCacheMode::shared : context->code_cache;
+  if (mode == guest::CodeCacheMode::off) return;
+  if (mode == guest::CodeCacheMode::shared && source->Length() < least_shared) return;
+  cache_ = mode == guest::CodeCacheMode::shared ? &code_cache() : &context->folder->cache();
+  id_ = code_id(isolate, kind, source);
+  code_ = cache_->find(id_);
+  if (code_ == nullptr) to_note_ = id_;
+}
+
+std::unique_ptr<ScriptCompiler::CachedData> CodeLookup::data() const {
+  return code_ == nullptr ? nullptr : cached_data(*code_);
+}
+
+ScriptCompiler::CompileOptions CodeLookup::options() const {
+  return code_ == nullptr ? ScriptCompiler::kNoCompileOptions : ScriptCompiler::kConsumeCodeCache;
+}
+
+void CodeLookup::compiled(const ScriptCompiler::Source& source) {
+  if (code_ == nullptr) return count(isolate_, Assignment::Lookup::missed);
+  const bool rejected = source.GetCachedData()->rejected;
+  count(isolate_, rejected ? Assignment::Lookup::rejected : Assignment::Lookup::accepted);
+  if (rejected) cache_->reject(id_);
 }
 
 namespace {
@@ -239,11 +289,12 @@ void note_module(Local<v8::Context> context, std::string_view id, Local<v8::Obje
   note(context, id, wrap);
 }
 
-void keep_code(Local<v8::Context> context) {
+void keep_code(Local<v8::Context> context, CodeFolder* folder) {
   v8::Isolate* isolate = v8::Isolate::GetCurrent();
   const v8::HandleScope scope(isolate);
   const Local<Value> list = module_state(context, ModuleSlot::compiled);
   if (!list->IsArray()) return;
+  bool is_new = false;
   const auto things = list.As<v8::Array>();
   for (std::uint32_t i = 0; i + 1 < things->Length(); i += 2) {
     const v8::HandleScope inner(isolate);
@@ -251,7 +302,8 @@ void keep_code(Local<v8::Context> context) {
     Local<Value> thing;
     if (!things->Get(context, i).ToLocal(&name) || !things->Get(context, i + 1).ToLocal(&thing)) return;
     const std::string id = from_binary_string(isolate, name.As<v8::String>());
-    if (code_cache().find(id)) continue;
+    CodeCache& cache = folder != nullptr && id.starts_with(guest_prefix) ? folder->cache() : code_cache();
+    if (cache.find(id)) continue;
     std::unique_ptr<ScriptCompiler::CachedData> made;
     if (thing->IsFunction()) {
       made.reset(ScriptCompiler::CreateCodeCacheForFunction(thing.As<v8::Function>()));
@@ -260,8 +312,10 @@ void keep_code(Local<v8::Context> context) {
           thing.As<v8::Object>()->GetInternalField(static_cast<int>(WrapField::script));
       made.reset(ScriptCompiler::CreateCodeCache(script.As<v8::UnboundModuleScript>()));
     }
-    code_cache().offer(id, made.get());
+    const bool kept = cache.offer(id, made.get());
+    is_new = is_new || (kept && &cache != &code_cache());
   }
+  if (is_new) folder->save();
   set_module_state(context, ModuleSlot::compiled, v8::Undefined(isolate));
 }
 

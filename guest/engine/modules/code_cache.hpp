@@ -12,6 +12,8 @@
 
 namespace tare::engine {
 
+class CodeFolder;
+
 /// What V8 made of source text, shared by all isolates of the process: made once a program has run, so that
 /// the functions it used are in it. Thread-safe.
 ///
@@ -28,8 +30,8 @@ class CodeCache {
 
   /// Null when there is none. To be held until V8 has compiled with it (cached_data below).
   std::shared_ptr<const Code> find(std::string_view id) const;
-  /// Keeps the first that is offered.
-  void offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
+  /// Keeps the first that is offered; whether it did.
+  bool offer(std::string_view id, const v8::ScriptCompiler::CachedData* made);
   /// V8 has not accepted it.
   void reject(std::string_view id);
 
@@ -57,9 +59,27 @@ bool was_produced(std::span<const std::uint8_t> bytes);
 /// For ScriptCompiler::Source, which takes it over; `code` must outlive the compilation.
 std::unique_ptr<v8::ScriptCompiler::CachedData> cached_data(const CodeCache::Code& code);
 
-/// The id of source that a guest brought: by what it says, not by where it lies. `kind` keeps apart what V8
-/// compiles differently. Empty for source that is too short to be worth it (under 1,024 characters).
-std::string code_id(v8::Isolate* isolate, std::string_view kind, v8::Local<v8::String> source);
+/// The search for the code of one text that a guest brought, in the cache of its context, and what becomes of
+/// it. Its id says what the text says, not where it lies; `kind` keeps apart what V8 compiles differently.
+class CodeLookup {
+ public:
+  CodeLookup(v8::Isolate* isolate, std::string_view kind, v8::Local<v8::String> source);
+
+  /// For ScriptCompiler::Source; null when there is none.
+  std::unique_ptr<v8::ScriptCompiler::CachedData> data() const;
+  v8::ScriptCompiler::CompileOptions options() const;
+  /// V8 has compiled it: counts how that went. Code that was rejected goes.
+  void compiled(const v8::ScriptCompiler::Source& source);
+  /// Of code that should be noted: none was there, and it is worth it. Otherwise empty.
+  const std::string& id_to_note() const { return to_note_; }
+
+ private:
+  v8::Isolate* isolate_;
+  CodeCache* cache_ = nullptr;  ///< null: none is kept
+  std::string id_;
+  std::string to_note_;
+  std::shared_ptr<const CodeCache::Code> code_;
+};
 
 /// Notes what was compiled without the cache, to be offered by keep_code. Does nothing while a snapshot is
 /// built.
@@ -67,8 +87,9 @@ void note_function(v8::Local<v8::Context> context, std::string_view id, v8::Loca
 /// `wrap` is a ModuleWrap.
 void note_module(v8::Local<v8::Context> context, std::string_view id, v8::Local<v8::Object> wrap);
 
-/// Offers what was noted in this realm. To be called when its program has ended, on its thread, before the
-/// isolate goes. Runs no JavaScript.
-void keep_code(v8::Local<v8::Context> context);
+/// Offers what was noted in this realm: to the engine's own cache what is of the library, and what the guest
+/// brought to that of `folder`, if there is one. To be called when its program has ended, on its thread,
+/// before the isolate goes. Runs no JavaScript.
+void keep_code(v8::Local<v8::Context> context, CodeFolder* folder);
 
 }  // namespace tare::engine

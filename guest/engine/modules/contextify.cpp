@@ -50,21 +50,15 @@ Local<v8::Symbol> default_symbol(Local<v8::Context> context) {
 v8::MaybeLocal<v8::Function> compile_commonjs(Local<v8::Context> context, Local<v8::String> code,
                                               Local<Value> name) {
   v8::Isolate* isolate = v8::Isolate::GetCurrent();
-  const std::string id = code_id(isolate, "commonjs ", code);
-  const std::shared_ptr<const CodeCache::Code> known = id.empty() ? nullptr : code_cache().find(id);
+  CodeLookup lookup(isolate, "commonjs ", code);
   ScriptCompiler::Source source(
       code, make_origin(isolate, {.name = name, .host_symbol = default_symbol(context)}, SourceType::script),
-      known ? cached_data(*known).release() : nullptr);
+      lookup.data().release());
   Local<v8::Function> function;
-  if (!compile_function(context, source, Parameters::commonjs,
-                        known ? ScriptCompiler::kConsumeCodeCache : ScriptCompiler::kNoCompileOptions)
-           .ToLocal(&function))
+  if (!compile_function(context, source, Parameters::commonjs, lookup.options()).ToLocal(&function))
     return {};
-  if (!known) {
-    note_function(context, id, function);
-  } else if (source.GetCachedData()->rejected) {
-    code_cache().reject(id);
-  }
+  lookup.compiled(source);
+  note_function(context, lookup.id_to_note(), function);
   return function;
 }
 

@@ -51,17 +51,13 @@ namespace {
 
 /// The module of `new ModuleWrap(url, context, source, line, column, hostSymbol or cachedData)`.
 v8::MaybeLocal<v8::Module> compile_module(const Arguments& args, Local<v8::Context> context,
-                                          Local<v8::Symbol> symbol, const std::string& id) {
+                                          Local<v8::Symbol> symbol, CodeLookup& lookup) {
   v8::Isolate* isolate = args.GetIsolate();
   const auto number = [&](int i) { return args[i]->Int32Value(context).FromMaybe(0); };
   std::unique_ptr<ScriptCompiler::CachedData> cached = cached_data_of(args[5]);
   const bool given = cached != nullptr;
-  std::shared_ptr<const CodeCache::Code> code;
-  if (!given && !id.empty()) {
-    code = code_cache().find(id);
-    if (code) cached = cached_data(*code);
-  }
-  const auto options = cached ? ScriptCompiler::kConsumeCodeCache : ScriptCompiler::kNoCompileOptions;
+  const auto options = given ? ScriptCompiler::kConsumeCodeCache : lookup.options();
+  if (!given) cached = lookup.data();
   ScriptCompiler::Source source(
       args[2].As<v8::String>(),
       make_origin(isolate, {.name = args[0], .line = number(3), .column = number(4), .host_symbol = symbol},
@@ -74,11 +70,8 @@ v8::MaybeLocal<v8::Module> compile_module(const Arguments& args, Local<v8::Conte
     caught.ReThrow();
     return {};
   }
-  if (options != ScriptCompiler::kConsumeCodeCache || !source.GetCachedData()->rejected) return module;
-  if (!given) {
-    code_cache().reject(id);
-    return module;
-  }
+  if (!given) lookup.compiled(source);
+  if (!given || !source.GetCachedData()->rejected) return module;
   throw_error(isolate, ErrorKind::error, "ERR_VM_MODULE_CACHED_DATA_REJECTED",
               "cachedData buffer was rejected");
   caught.ReThrow();
@@ -121,13 +114,14 @@ void construct(const Arguments& args) {
   const bool synthetic = args[2]->IsArray();
   const Local<v8::Symbol> symbol =
       args[5]->IsSymbol() ? args[5].As<v8::Symbol>() : v8::Symbol::New(isolate, args[0].As<v8::String>());
-  const std::string id = synthetic ? std::string() : code_id(isolate, "module ", args[2].As<v8::String>());
+  std::optional<CodeLookup> lookup;
+  if (!synthetic) lookup.emplace(isolate, "module ", args[2].As<v8::String>());
   Local<v8::Module> module;
   {
     const v8::Context::Scope inside(context);
     if (synthetic) {
       module = synthetic_module(args, context);
-    } else if (!compile_module(args, context, symbol, id).ToLocal(&module)) {
+    } else if (!compile_module(args, context, symbol, *lookup).ToLocal(&module)) {
       return;
     }
   }
@@ -140,7 +134,7 @@ void construct(const Arguments& args) {
     self->SetInternalField(static_cast<int>(WrapField::steps), args[3]);
   } else {
     describe_source(current, self, module, symbol);
-    if (!code_cache().find(id)) note_module(current, id, self);
+    note_module(current, lookup->id_to_note(), self);
   }
   set(isolate, self, "synthetic", v8::Boolean::New(isolate, synthetic));
   set(isolate, self, "url", args[0]);

@@ -16,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "engine/isolate/assignment.hpp"
 #include "engine/isolate/containment.hpp"
 #include "engine/isolate/heap_pages.hpp"
 #include "engine/isolate/isolate.hpp"
@@ -62,6 +63,7 @@ struct Machine {
   std::shared_ptr<kernel::Vm> vm;
   std::map<std::string, std::string> env;
   std::string cwd;
+  std::map<std::uint32_t, std::shared_ptr<const ContextSetup>> contexts = {};
 };
 
 kernel::Permission permission(guest::Access access) {
@@ -129,7 +131,13 @@ guest::Exited exited(const kernel::Exit& exit, const kernel::Process& process) {
     message.reason = guest::reason::killed;
     message.detail = exit.reason;
   }
-  if (const auto cpu = process.cpu_time()) message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+  if (const auto cpu = process.cpu_time()) {
+    message.cpu_ns = static_cast<std::uint64_t>(cpu->count());
+    if (const Assignment* assignment = assignment_of(process); assignment != nullptr) {
+      message.code_cache = assignment->code_use();
+      message.pooled = assignment->pooled();
+    }
+  }
   if (const auto files = process.files_synced()) message.sync = *files;
   kernel::Synced synced = process.vm()->take_synced();
   message.files_lost = synced.lost;
@@ -208,6 +216,8 @@ class Server {
         return stats();
       case Kind::stages:
         return stages();
+      case Kind::create_context:
+        return create_context(frame);
       default:
         return refusal(fmt::format("the engine knows no request {}", static_cast<int>(frame.kind)));
     }
@@ -228,6 +238,22 @@ class Server {
       }
     }
     machines_.emplace(frame.id, Machine{std::move(vm), message.env, message.cwd});
+    return {};
+  }
+
+  guest::Reply create_context(const guest::Frame& frame) {
+    auto message = guest::parse<guest::CreateContext>(frame.payload);
+    const auto machine = machines_.find(message.vm);
+    if (machine == machines_.end()) return refusal("there is no such machine");
+    auto setup = std::make_shared<ContextSetup>();
+    setup->bootstrap = std::move(message.bootstrap);
+    setup->code_cache = message.code_cache;
+    if (message.code_cache == guest::CodeCacheMode::folder) {
+      if (!message.compile_cache_dir) return refusal("it names no folder");
+      setup->folder = CodeFolder::open(*message.compile_cache_dir);
+    }
+    if (!machine->second.contexts.emplace(frame.id, std::move(setup)).second)
+      return refusal("there is such a context already");
     return {};
   }
 
@@ -316,7 +342,8 @@ class Server {
       }
       const auto found = machines_.find(message.vm);
       if (found == machines_.end()) return refuse("there is no such machine");
-      if (message.context) return refuse("there is no such context");
+      if (message.context && !found->second.contexts.contains(*message.context))
+        return refuse("there is no such context");
       const auto started = start(id, message, found->second, std::move(socket), whole);
       if (!started.ok()) return refuse(errno_text(started.error()));
       whole.record(kernel::Stage::execute_total);
@@ -347,7 +374,8 @@ class Server {
     } else {
       request.stdio.assign(3, {Stdio::Kind::ignore, -1, nullptr});
     }
-    if (message.profiles && !message.profiles->empty()) request.attachment = profiling(id, *message.profiles);
+    request.attachment = std::make_shared<Assignment>(
+        message.context ? machine.contexts.at(*message.context) : nullptr, profiling(id, message.profiles));
     request.on_exit = [executions, id, sender = sender_, stdio, trace = trace_](int,
                                                                                 const kernel::Exit& exit) {
       // Children that live on may have it, too; what they say has no hearer any more.
@@ -370,9 +398,11 @@ class Server {
     return {};
   }
 
-  std::shared_ptr<ProfileRequest> profiling(std::uint32_t id, std::vector<guest::ProfileKind> kinds) const {
-    return std::make_shared<ProfileRequest>(
-        std::move(kinds), [id, sender = sender_](const guest::ProfilePart& part, std::string_view bytes) {
+  std::unique_ptr<const ProfileRequest> profiling(
+      std::uint32_t id, const std::optional<std::vector<guest::ProfileKind>>& kinds) const {
+    if (!kinds || kinds->empty()) return nullptr;
+    return std::make_unique<const ProfileRequest>(
+        *kinds, [id, sender = sender_](const guest::ProfilePart& part, std::string_view bytes) {
           sender->send_frame(guest::encode(Kind::profile, id, guest::encode_profile(part, bytes)), [] {});
         });
   }

@@ -95,14 +95,17 @@ void Connection::write(std::string_view rest, int passed) {
 void Connection::wait_until_sendable() {
   const short events = poll_one(socket_.get(), POLLIN | POLLOUT, std::nullopt);
   if ((events & POLLOUT) != 0 || (events & POLLIN) == 0) return;
-  Lock lock(mutex_);
-  if (!reading_) {
-    read_once(lock, SystemClock().now());
-    pass_reading_on();
-    return;
-  }
-  lock.unlock();  // another thread reads
+  if (take_in()) return;
+  // Another thread reads.
   poll_one(socket_.get(), POLLOUT, std::nullopt);
+}
+
+bool Connection::take_in() {
+  Lock lock(mutex_);
+  if (reading_) return false;
+  read_once(lock, SystemClock().now());
+  pass_reading_on();
+  return true;
 }
 
 Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload) {

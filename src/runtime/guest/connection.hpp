@@ -74,6 +74,11 @@ class Connection {
   bool wait(const std::shared_ptr<Record>& record, Done done, std::optional<Instant> deadline,
             const char* who);
 
+  /// Its socket, to wait for beside others; readable: take_in().
+  int descriptor() const { return socket_.get(); }
+  /// Reads what is there. False when another thread does.
+  bool take_in();
+
   /// A copy, as of now.
   Record look(const std::shared_ptr<Record>& record);
 

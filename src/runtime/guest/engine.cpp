@@ -30,7 +30,9 @@ std::vector<std::string> command_of(const EngineOptions& options, const Prepared
          {installation.node.parent_path().parent_path(), installation.lib, prepared.snapshot.parent_path()})
       argv.insert(argv.end(), {"--read", folder.string()});
     for (const auto& root : options.readable_roots) argv.insert(argv.end(), {"--read", root.string()});
-    for (const auto& root : options.roots) argv.insert(argv.end(), {"--root", root.string()});
+    for (const auto* roots : {&options.roots, &options.cache_roots}) {
+      for (const auto& root : *roots) argv.insert(argv.end(), {"--root", root.string()});
+    }
     argv.emplace_back("--");
   }
   argv.push_back(installation.node.string());
@@ -53,6 +55,8 @@ class Engine::Core {
     guest::check(options_.installation);
     options_.roots = checked_roots(options_.roots, MountAccess::rw, options_.installation);
     options_.readable_roots = checked_roots(options_.readable_roots, MountAccess::ro, options_.installation);
+    options_.cache_roots = checked_roots(options_.cache_roots, MountAccess::rw, options_.installation);
+    check_apart(options_.cache_roots, options_.roots);
     prepared_ = prepare(options_.installation);
     if (prepared_.notice) tell(Level::warning, *prepared_.notice);
     try {
@@ -101,6 +105,8 @@ class Engine::Core {
     throw Error(ErrorCode::input, fmt::format("cannot mount {}", mount.host),
                 "it is not beneath a root of the engine");
   }
+
+  const std::vector<std::filesystem::path>& cache_roots() const { return options_.cache_roots; }
 
   void tell(Level level, const std::string& text) const {
     if (options_.log) options_.log(level, text);
@@ -172,6 +178,7 @@ Vm Engine::create_vm(const VmOptions& options) {
   auto state = std::make_shared<Vm::State>();
   state->connection = connection;
   state->id = connection->next_id();
+  state->cache_roots = core_->cache_roots();
   const Reply reply = connection->request(Kind::create_vm, state->id, json::line(message));
   if (reply.error) throw Error(ErrorCode::failed, "cannot create a virtual machine", *reply.error);
   return Vm(std::move(state));

@@ -23,6 +23,9 @@ struct EngineOptions {
   Access network = Access::deny;  ///< of the engine process itself; a machine needs it too
   std::vector<std::filesystem::path> roots;  ///< folders of the host at and below which mounts may lie
   std::vector<std::filesystem::path> readable_roots;  ///< the same for mounts that are read-only
+  /// Folders at and below which contexts may keep code (ContextOptions). No guest may write there: V8 runs
+  /// what is in them as it is.
+  std::vector<std::filesystem::path> cache_roots;
   /// The engine kills itself beyond it.
   std::uint64_t memory_limit_bytes = std::uint64_t{2} << 30;
   /// Beyond it the next machine is made in a fresh process (see Engine).
@@ -44,8 +47,8 @@ struct EngineOptions {
 class Engine {
  public:
   /// Starts a process, after making what it starts from where that is not cached. Throws Error(unavailable)
-  /// when a part is missing, Error(input) for a root that no guest may see, Error(failed) when it does not
-  /// start.
+  /// when a part is missing, Error(input) for a root that no guest may see or a cache root that one could
+  /// write, Error(failed) when it does not start.
   static Engine start(EngineOptions options);
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;

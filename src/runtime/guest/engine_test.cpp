@@ -156,7 +156,13 @@ TEST_F(GuestEngine, files_reach_the_machine) {
   EXPECT_EQ(read_all(execution).out, content);
   EXPECT_EQ(line_of([&] { vm_.write_file("/dev/x", ""); }),
             "tare: cannot write /dev/x in the virtual machine (EACCES: permission denied)");
-  EXPECT_EQ(line_of([&] { vm_.create_context({}); }), "tare: cannot prepare a context (not yet)");
+  EXPECT_EQ(line_of([&] { vm_.create_context({}); }), "tare: cannot make a context (not yet)");
+  ContextOptions kept;
+  kept.code_cache = CodeCacheMode::folder;
+  EXPECT_EQ(line_of([&] { vm_.create_context(kept); }), "tare: cannot keep code (no folder is named)");
+  kept.compile_cache_dir = "/tmp";
+  EXPECT_EQ(line_of([&] { vm_.create_context(kept); }),
+            "tare: cannot keep code in /tmp (it is not beneath a cache root of the engine)");
 }
 
 TEST_F(GuestEngine, an_engine_that_dies_names_its_guests_and_is_replaced) {

@@ -1,6 +1,7 @@
 #include "runtime/guest/execution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -22,6 +23,21 @@ bool has_ended(const Connection::Record& record) {
 
 bool has_started(const Connection::Record& record) {
   return record.pid || record.exit;
+}
+
+/// False when the deadline has passed.
+bool wait_for_output(int socket, std::optional<Instant> deadline, Connection* beside) {
+  timespec wait{};
+  if (deadline) {
+    const Nanoseconds left = std::max(Nanoseconds(0), *deadline - SystemClock().now());
+    wait = {static_cast<time_t>(left.count() / 1'000'000'000),
+            static_cast<long>(left.count() % 1'000'000'000)};
+  }
+  const int other = beside == nullptr || beside->lost() ? -1 : beside->descriptor();
+  std::array<pollfd, 2> entries{{{socket, POLLIN, 0}, {other, POLLIN, 0}}};
+  if (::ppoll(entries.data(), entries.size(), deadline ? &wait : nullptr, nullptr) == 0) return false;
+  if (entries[1].revents != 0) beside->take_in();
+  return true;
 }
 
 Error stdio_error(int error) {
@@ -47,12 +63,12 @@ std::optional<OutputReader::Piece> OutputReader::take() {
   return Piece{stream_, bytes};
 }
 
-OutputReader::Read OutputReader::read(int socket, std::optional<Instant> deadline) {
+OutputReader::Read OutputReader::read(int socket, std::optional<Instant> deadline, Connection* beside) {
   if (buffer_.empty()) buffer_.resize(output_buffer_bytes);
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);  // a part of a header at most
   end_ -= std::exchange(begin_, 0);
   for (;;) {
-    const int flags = deadline ? MSG_DONTWAIT : 0;
+    const int flags = deadline || beside != nullptr ? MSG_DONTWAIT : 0;
     const ssize_t n = ::recv(socket, buffer_.data() + end_, buffer_.size() - end_, flags);
     if (n > 0) {
       end_ += static_cast<std::size_t>(n);
@@ -61,11 +77,7 @@ OutputReader::Read OutputReader::read(int socket, std::optional<Instant> deadlin
     if (n == 0 || errno == ECONNRESET) return Read::end;
     if (errno == EINTR) continue;
     if (errno != EAGAIN) throw stdio_error(errno);
-    const Nanoseconds left = std::max(Nanoseconds(0), *deadline - SystemClock().now());
-    const timespec wait{static_cast<time_t>(left.count() / 1'000'000'000),
-                        static_cast<long>(left.count() % 1'000'000'000)};
-    pollfd entry{socket, POLLIN, 0};
-    if (::ppoll(&entry, 1, &wait, nullptr) == 0) return Read::late;
+    if (!wait_for_output(socket, deadline, beside)) return Read::late;
   }
 }
 
@@ -107,7 +119,9 @@ std::optional<Event> Execution::poll_event(std::optional<Instant> deadline) {
       if (piece->stream == Stream::standard_output) return Stdout{piece->bytes};
       return Stderr{piece->bytes};
     }
-    const auto read = state_->output.read(state_->stdio.get(), deadline);
+    const bool profiled = state_->record->profiles != nullptr;
+    const auto read =
+        state_->output.read(state_->stdio.get(), deadline, profiled ? state_->connection.get() : nullptr);
     if (read == OutputReader::Read::late) return std::nullopt;
     state_->output_open = read == OutputReader::Read::more;
   }

@@ -27,8 +27,9 @@ class OutputReader {
   std::optional<Piece> take();
 
   enum class Read { more, end, late };
-  /// Reads once. Only when take() gave nothing.
-  Read read(int socket, std::optional<Instant> deadline);
+  /// Reads once. Only when take() gave nothing. While it waits, `beside` takes in what the engine says, if
+  /// there is one: a guest that sends more of that than the engine's socket holds would wait, too.
+  Read read(int socket, std::optional<Instant> deadline, Connection* beside = nullptr);
 
  private:
   std::string buffer_;

@@ -35,6 +35,8 @@ Exit exit_of(const Exited& message) {
   exit.files_lost = message.files_lost;
   exit.sync_problems = message.sync_problems;
   if (message.cpu_ns) exit.cpu = Nanoseconds(*message.cpu_ns);
+  exit.code_cache = message.code_cache;
+  exit.pooled = message.pooled.value_or(false);
   return exit;
 }
 

@@ -28,7 +28,9 @@ struct Exit {
   std::uint64_t files_lost = 0;  ///< that could not be written back, of its children's, too
   /// What went wrong with all those, a line each.
   std::vector<std::string> sync_problems;
-  std::optional<Nanoseconds> cpu;  ///< processor time; nothing of what never ran
+  std::optional<Nanoseconds> cpu;          ///< processor time; nothing of what never ran
+  std::optional<CodeCacheUse> code_cache;  ///< of its own code; nothing of what never ran
+  bool pooled = false;                     ///< its isolate was there before it
 
   bool is(std::string_view name) const { return reason == name; }
   /// As a shell reports it: the code, or 128 and the signal's number; 126 for a guest that never started and

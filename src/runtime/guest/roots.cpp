@@ -52,6 +52,16 @@ std::vector<fs::path> checked_roots(const std::vector<fs::path>& roots, MountAcc
   return checked;
 }
 
+void check_apart(const std::vector<fs::path>& cache_roots, const std::vector<fs::path>& writable_roots) {
+  for (const fs::path& cache : cache_roots) {
+    for (const fs::path& root : writable_roots) {
+      if (!holds(root, cache) && !holds(cache, root)) continue;
+      throw Error(ErrorCode::input, fmt::format("cannot keep code in {}", cache.string()),
+                  fmt::format("guests may write to {}", root.string()), "name another folder");
+    }
+  }
+}
+
 void check_apart(const std::vector<Mount>& mounts) {
   for (const Mount& mount : mounts) {
     for (const Mount& other : mounts) {

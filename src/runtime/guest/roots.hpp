@@ -18,6 +18,11 @@ std::vector<std::filesystem::path> checked_roots(const std::vector<std::filesyst
 /// would not be seen through the other. Throws Error(input).
 void check_apart(const std::vector<Mount>& mounts);
 
+/// A folder of code may not be one that guests may write, nor hold one or lie beneath one. Throws
+/// Error(input).
+void check_apart(const std::vector<std::filesystem::path>& cache_roots,
+                 const std::vector<std::filesystem::path>& writable_roots);
+
 /// Whether an absolute path without links is one of the folders or lies beneath one.
 bool is_beneath(const std::filesystem::path& path, const std::vector<std::filesystem::path>& folders);
 

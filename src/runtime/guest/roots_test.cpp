@@ -50,6 +50,16 @@ TEST(Roots, the_engines_own_files_are_never_writable) {
   }
 }
 
+TEST(Roots, code_is_kept_where_no_guest_can_write) {
+  const auto refused = [](const fs::path& cache, const fs::path& root) {
+    return line_of([&] { check_apart({cache}, {root}); });
+  };
+  EXPECT_EQ(refused("/cache", "/project"), "no error");
+  EXPECT_EQ(refused("/project/cache", "/project"),
+            "tare: cannot keep code in /project/cache (guests may write to /project); name another folder");
+  EXPECT_NE(refused("/project", "/project/src"), "no error");
+}
+
 TEST(Roots, beneath_means_whole_names) {
   EXPECT_TRUE(is_beneath("/a/b", {"/x", "/a/b"}));
   EXPECT_TRUE(is_beneath("/a/b/c", {"/a/b"}));

@@ -6,6 +6,7 @@
 #include "protocol/socket.hpp"
 #include "runtime/guest/connection.hpp"
 #include "runtime/guest/execution_state.hpp"
+#include "runtime/guest/roots.hpp"
 #include "runtime/guest/vm_state.hpp"
 
 namespace tare::guest {
@@ -35,6 +36,20 @@ Execution spawn_in(const Vm::State& vm, std::optional<std::uint32_t> context, co
   }
   state->record = vm.connection->spawn(state->id, message, theirs.get());
   return Execution(std::move(state));
+}
+
+/// The real path of a folder for code.
+std::string cache_folder(const std::optional<std::string>& folder,
+                         const std::vector<std::filesystem::path>& roots) {
+  if (!folder) throw Error(ErrorCode::input, "cannot keep code", "no folder is named");
+  std::error_code error;
+  const auto real = std::filesystem::canonical(*folder, error);
+  if (error) throw Error(ErrorCode::input, fmt::format("cannot keep code in '{}'", *folder), error.message());
+  if (!is_beneath(real, roots)) {
+    throw Error(ErrorCode::input, fmt::format("cannot keep code in {}", *folder),
+                "it is not beneath a cache root of the engine");
+  }
+  return real.string();
 }
 
 }  // namespace
@@ -72,12 +87,14 @@ Execution Vm::spawn(const SpawnOptions& options) {
 }
 
 Context Vm::create_context(const ContextOptions& options) {
-  CreateContext message{state_->id, options.bootstrap, options.compile_cache_dir};
+  CreateContext message{state_->id, options.bootstrap, options.code_cache, {}};
+  if (options.code_cache == CodeCacheMode::folder)
+    message.compile_cache_dir = cache_folder(options.compile_cache_dir, state_->cache_roots);
   auto context = std::make_shared<Context::State>();
   context->vm = state_;
   context->id = state_->connection->next_id();
   const Reply reply = state_->connection->request(Kind::create_context, context->id, json::line(message));
-  if (reply.error) throw Error(ErrorCode::unavailable, "cannot prepare a context", *reply.error);
+  if (reply.error) throw Error(ErrorCode::failed, "cannot make a context", *reply.error);
   return Context(std::move(context));
 }
 

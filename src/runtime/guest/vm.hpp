@@ -35,11 +35,14 @@ struct SpawnOptions {
 };
 
 struct ContextOptions {
-  std::string bootstrap;  ///< a script that has run before what is spawned in the context
+  std::optional<std::string> bootstrap;  ///< a script that runs before the program of each guest
+  CodeCacheMode code_cache = CodeCacheMode::shared;
+  /// Of the mode folder: beneath a cache root of the engine. It keeps what the engine's version, V8 and flags
+  /// can use again.
   std::optional<std::string> compile_cache_dir;
 };
 
-/// Prepared isolates of a virtual machine, in which a bootstrap script has run already.
+/// What guests of a virtual machine have in common, and the processes that they start.
 class Context {
  public:
   /// As Vm::spawn.
@@ -72,7 +75,8 @@ class Vm {
   /// exit of the execution. Throws Error(failed) when the engine is lost.
   Execution spawn(const SpawnOptions& options);
 
-  /// Throws Error(unavailable) from an engine that cannot do it yet.
+  /// Throws Error(input) for a folder that is not beneath a cache root, Error(failed) for one that cannot be
+  /// used.
   Context create_context(const ContextOptions& options);
 
   struct Disposed {

@@ -8,8 +8,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "runtime/guest_driver/import_rows.hpp"
 #include "runtime/guest_driver/lane.hpp"
 #include "runtime/guest_driver/lifecycle.hpp"
+#include "runtime/guest_driver/params.hpp"
 #include "runtime/guest_driver/processes.hpp"
 #include "runtime/guest_driver/scripts.hpp"
 #include "serve/scripts.hpp"
@@ -54,12 +56,6 @@ struct Samples {
 };
 BOOST_DESCRIBE_STRUCT(Samples, (), (samples))
 
-template <class T>
-const T& needed(const std::optional<T>& value, std::string_view name) {
-  if (!value) throw serve::Refusal{"invalid", fmt::format("params.{} is missing", name)};
-  return *value;
-}
-
 std::uint32_t count_of(const std::optional<std::uint32_t>& value, std::string_view name,
                        std::uint32_t most = most_guests) {
   const std::uint32_t count = needed(value, name);
@@ -88,7 +84,8 @@ std::string hello(Lane& lane, const json::Value& request) {
   hello.rows = {
       "node_exit_1",          "fanout_<n>",    "nested_8",    "capture_2b",        "capture_256k",
       "stdin_roundtrip_4k",   "exit_code_7",   "signal_kill", "root_cwd_no_write", "host_cwd_no_write",
-      "host_cwd_write_1file", "reap_storm_32", "cold_start"};
+      "host_cwd_write_1file", "reap_storm_32", "cold_start",  "transport_<n>"};
+  for (std::string& row : import_rows()) hello.rows.push_back(std::move(row));
   const std::string no_programs = "a guest is JavaScript: it runs no programs of the machine";
   hello.unavailable = {{"exec_true", no_programs}, {"spawn_exit", no_programs}};
   const auto no_memory = why_no_memory(lane.engine().pids());
@@ -114,20 +111,11 @@ Sample with_phases(Sample sample, const char* spawn, const char* wait) {
   return sample;
 }
 
-/// Whether all guests have left and the pool has what it should have.
-bool is_at_rest(Lane& lane) {
-  const auto counters = lane.engine().stats();
-  const auto ready = counters.find("poolReady");
-  const auto live = counters.find("liveGuests");
-  return (live == counters.end() || live->second == 0) &&
-         (ready == counters.end() || ready->second >= std::int64_t{lane.options().pool});
-}
-
 Facts steady_facts(Lane& lane, const std::optional<Facts>& before) {
   std::optional<Facts> last;
   Facts facts;
   for (int i = 0; i < facts_windows; ++i) {
-    const bool at_rest = is_at_rest(lane);
+    const bool at_rest = is_at_rest(lane.engine(), lane.options().pool);
     facts = facts_of(lane.engine().pids());
     const bool back = before && facts.fds <= before->fds && facts.threads <= before->threads;
     const bool steady = !before && last && last->fds == facts.fds && last->threads == facts.threads;
@@ -185,14 +173,6 @@ std::optional<Operation> single(std::string_view row, const Params& params) {
   return operation;
 }
 
-/// "fanout_8" is one of "fanout_".
-bool is_sized(std::string_view row, std::string_view prefix) {
-  if (!row.starts_with(prefix)) return false;
-  const std::string_view digits = row.substr(prefix.size());
-  const auto n = text::to_int(digits);
-  return n && *n > 0 && digits == std::to_string(*n);
-}
-
 /// The rows in which every sample has an engine of its own.
 std::optional<Sample> fresh(Lane& lane, std::string_view row, const Params& params, Instant deadline) {
   const bool memory_row = is_sized(row, memory_prefix);
@@ -234,18 +214,63 @@ Sample sample_row(Lane& lane, std::string_view row, const Params& params) {
   }
 }
 
-std::string sample(Lane& lane, const json::Value& value) {
+/// What serves the rows. One of the two has an engine at a time: the other's would be beside what is
+/// measured.
+struct Lanes {
+  Lane spawn;
+  ImportLane import;
+
+  void close() {
+    spawn.close();
+    import.close();
+  }
+};
+
+Sample import_row(ImportLane& lane, const Params& params) {
+  try {
+    return lane.sample(params);
+  } catch (const Error& error) {
+    Sample sample;
+    sample.fail("failed", error.line());
+    return sample;
+  }
+}
+
+std::vector<Sample> transport_row(ImportLane& lane, const Params& params, std::uint32_t iterations) {
+  try {
+    return lane.transport(params, iterations);
+  } catch (const Error& error) {
+    Sample sample;
+    sample.fail("failed", error.line());
+    return std::vector<Sample>(iterations, sample);
+  }
+}
+
+std::string sample(Lanes& lanes, const json::Value& value) {
   const auto request = json::read<Request>(value, "request");
   const std::uint32_t iterations = request.iterations.value_or(1);
   if (iterations < 1 || iterations > most_iterations)
     throw serve::Refusal{"invalid", fmt::format("iterations must be 1 to {}", most_iterations)};
   Samples answer;
-  for (std::uint32_t i = 0; i < iterations; ++i) {
-    Sample one = sample_row(lane, request.row, request.params);
-    if (one.outcome == "timeout") one.error = late_text(request.params.timeout_ms.value_or(0));
-    if (one.outcome == "failed" || one.outcome == "timeout") lane.close();
+  const auto add = [&](Sample one) {
+    if (one.outcome == "timeout" && one.error.value_or("").empty())
+      one.error = late_text(request.params.timeout_ms.value_or(0));
+    if (one.outcome == "failed" || one.outcome == "timeout") lanes.close();
     answer.samples.push_back(std::move(one));
+  };
+  const bool imports = is_import_row(request.row);
+  if (imports || is_transport_row(request.row)) {
+    lanes.spawn.close();
+  } else {
+    lanes.import.close();
   }
+  if (is_transport_row(request.row)) {
+    for (Sample& one : transport_row(lanes.import, request.params, iterations)) add(std::move(one));
+    return json::line(answer);
+  }
+  for (std::uint32_t i = 0; i < iterations; ++i)
+    add(imports ? import_row(lanes.import, request.params)
+                : sample_row(lanes.spawn, request.row, request.params));
   return json::line(answer);
 }
 
@@ -264,10 +289,10 @@ std::string stages(Lane& lane) {
 }  // namespace
 
 serve::Handlers handlers(const guest::EngineOptions& options) {
-  const auto lane = std::make_shared<Lane>(options);
-  return {{"hello", [lane](const json::Value& request) { return hello(*lane, request); }},
-          {"sample", [lane](const json::Value& request) { return sample(*lane, request); }},
-          {"stages", [lane](const json::Value&) { return stages(*lane); }}};
+  const auto lanes = std::make_shared<Lanes>(Lanes{Lane(options), ImportLane(options)});
+  return {{"hello", [lanes](const json::Value& request) { return hello(lanes->spawn, request); }},
+          {"sample", [lanes](const json::Value& request) { return sample(*lanes, request); }},
+          {"stages", [lanes](const json::Value&) { return stages(lanes->spawn); }}};
 }
 
 void run(const guest::EngineOptions& options) {

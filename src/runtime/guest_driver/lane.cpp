@@ -24,16 +24,8 @@ std::optional<Exit> finish(Execution& guest, Instant deadline, std::string* outp
   }
 }
 
-/// A guest that did not end by its own will, or by a signal of the script's, is no result.
-void judge(const Exit& exit, Sample& sample) {
-  if (exit.is(guest::reason::refused)) {
-    sample.fail("refused", exit.detail.value_or("the engine refused a guest"));
-  } else if (exit.reason && !exit.is(guest::reason::killed)) {
-    sample.fail("failed", guest::describe(exit));
-  } else if (exit.files_lost > 0) {
-    sample.fail("failed", exit.sync_problems.empty() ? "a written file did not come back to the host"
-                                                     : exit.sync_problems.front());
-  }
+void count(const Exit& exit, Sample& sample) {
+  judge(exit, sample);
   if (exit.code || exit.signal) ++sample.counters["exits"];
   if (exit.code != 0) ++sample.counters["nonZero"];
 }
@@ -57,6 +49,25 @@ void add_life(Execution& guest, Sample& sample) {
 }
 
 }  // namespace
+
+void judge(const Exit& exit, Sample& sample) {
+  if (exit.is(guest::reason::refused)) {
+    sample.fail("refused", exit.detail.value_or("the engine refused a guest"));
+  } else if (exit.reason && !exit.is(guest::reason::killed)) {
+    sample.fail("failed", guest::describe(exit));
+  } else if (exit.files_lost > 0) {
+    sample.fail("failed", exit.sync_problems.empty() ? "a written file did not come back to the host"
+                                                     : exit.sync_problems.front());
+  }
+}
+
+bool is_at_rest(const guest::Engine& engine, std::uint32_t pool) {
+  const auto counters = engine.stats();
+  const auto ready = counters.find("poolReady");
+  const auto live = counters.find("liveGuests");
+  return (live == counters.end() || live->second == 0) &&
+         (ready == counters.end() || ready->second >= std::int64_t{pool});
+}
 
 Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline) {
   const SystemClock clock;
@@ -97,7 +108,7 @@ Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline) {
     return sample;
   }
   sample.counters = {{"exits", 0}, {"nonZero", 0}};
-  for (const auto& exit : exits) judge(*exit, sample);
+  for (const auto& exit : exits) count(*exit, sample);
   if (operation.count == 1) count_single(*exits.front(), sample);
   if (captures) sample.output = std::move(output);
   for (Execution& guest : guests) add_life(guest, sample);

@@ -25,6 +25,12 @@ struct Operation {
 /// syncFiles. Guests that are late are killed. Throws Error when there is no engine to do it.
 Sample run_in(guest::Vm& vm, const Operation& operation, Instant deadline);
 
+/// A guest that did not end by its own will, or by a signal of the script's, is no result: fails the sample.
+void judge(const guest::Exit& exit, Sample& sample);
+
+/// Whether all guests of an engine have left and its pool has what it should have.
+bool is_at_rest(const guest::Engine& engine, std::uint32_t pool);
+
 /// Where guests see the host's folder of a row.
 inline constexpr const char* host_folder = "/tare";
 

@@ -23,10 +23,16 @@ struct Params {
   std::optional<std::string> nonce;
   std::optional<std::uint64_t> bytes;
   std::optional<std::string> input;
+  std::optional<std::string> entry;  ///< of an import row: the program, below dir
+  std::optional<std::string> reuse;
+  std::optional<std::string> cache;
+  std::optional<std::string> cache_dir;
+  std::optional<std::string> node_modules;
+  std::optional<bool> fresh_process;
 };
 BOOST_DESCRIBE_STRUCT(Params, (),
-                      (timeout_ms, fanout, guests, processes, warmup, dir, file, content, nonce, bytes,
-                       input))
+                      (timeout_ms, fanout, guests, processes, warmup, dir, file, content, nonce, bytes, input,
+                       entry, reuse, cache, cache_dir, node_modules, fresh_process))
 
 /// How one process came and went, as the protocol has it; in a run that traces.
 struct Lifecycle {

@@ -1,0 +1,124 @@
+"""Contexts of a virtual machine: a script that runs before its programs, and where the code of those is kept."""
+
+import pathlib
+import tempfile
+import unittest
+
+import engine_client
+
+CREATE_CONTEXT = 7
+
+LIBRARY = "module.exports = 41;" + "".join(f"function f{i}(a) {{ return a + {i}; }}\n" for i in range(100))
+
+
+class Contexts(unittest.TestCase):
+    def setUp(self):
+        self.engine = engine_client.Engine(pool=0)
+        self.addCleanup(self.engine.close)
+        folder = tempfile.TemporaryDirectory(prefix="tare-contexts-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def machine(self):
+        vm = self.engine.vm()
+        self.engine.write_file(vm, "/root/library.js", LIBRARY)
+        self.engine.write_file(vm, "/root/main.js", "require('/root/library.js')")
+        self.engine.write_file(vm, "/root/main.mjs", "import '/root/short.mjs'")
+        self.engine.write_file(vm, "/root/short.mjs", "export default 1;")
+        return vm
+
+    def context(self, vm, **setup):
+        number = self.engine.next_id()
+        reply = self.engine.request(CREATE_CONTEXT, number, {"vm": vm, "codeCache": "shared", **setup})
+        self.assertIsNone(reply.get("error"))
+        return number
+
+    def kept(self, vm):
+        return self.context(vm, codeCache="folder", compileCacheDir=str(self.folder))
+
+    def use(self, vm, context, program="/root/main.js"):
+        execution = self.engine.spawn(vm, ["node", program], context=context)
+        execution.close_stdin()
+        result = execution.wait()
+        self.assertEqual((result.code, result.stderr), (0, b""), result)
+        return result.exited["codeCache"]
+
+    def test_a_folder_keeps_code_for_other_machines_and_engines(self):
+        vm = self.machine()
+        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 0, "rejected": 0, "missed": 2})
+        self.assertEqual([file.suffix for file in self.folder.iterdir()], [".code"])
+        other = self.machine()
+        self.assertEqual(self.use(other, self.kept(other))["accepted"], 2)
+        self.engine.close()
+        self.engine = engine_client.Engine(pool=0)
+        self.addCleanup(self.engine.close)
+        vm = self.machine()
+        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 2, "rejected": 0, "missed": 0})
+
+    def test_modules_are_kept_however_short_they_are(self):
+        vm = self.machine()
+        context = self.kept(vm)
+        self.use(vm, context, "/root/main.mjs")
+        self.assertEqual(self.use(vm, context, "/root/main.mjs"), {"accepted": 2, "rejected": 0, "missed": 0})
+
+    def test_without_a_cache_nothing_is_found(self):
+        vm = self.machine()
+        context = self.context(vm, codeCache="off")
+        for _ in range(2):
+            self.assertEqual(self.use(vm, context), {"accepted": 0, "rejected": 0, "missed": 2})
+
+    def test_the_engine_itself_keeps_the_code_of_all_others(self):
+        vm = self.machine()
+        self.assertEqual(self.use(vm, None)["accepted"], 0)
+        self.engine.until(lambda: self.use(vm, None)["accepted"] == 1)
+
+    def test_children_are_in_the_context_of_their_parent(self):
+        vm = self.machine()
+        context = self.kept(vm)
+        self.engine.write_file(vm, "/root/parent.js", "require('child_process').execFileSync('node', ['/root/main.js'])")
+        self.use(vm, context, "/root/parent.js")
+        self.assertEqual(self.use(vm, context)["accepted"], 2)
+
+    def test_a_damaged_folder_is_as_an_empty_one(self):
+        vm = self.machine()
+        self.use(vm, self.kept(vm))
+        (file,) = self.folder.iterdir()
+        content = file.read_bytes()
+        for damaged in [b"", content[:-1], content[:100] + b"\0" + content[101:]]:
+            file.write_bytes(damaged)
+            engine = self.engine = engine_client.Engine(pool=0)
+            self.addCleanup(engine.close)
+            vm = self.machine()
+            self.assertEqual(self.use(vm, self.kept(vm))["missed"], 2)
+
+    def test_a_folder_that_takes_nothing_is_refused(self):
+        vm = self.machine()
+        file = self.folder / "file"
+        file.touch()
+        reply = self.engine.request(CREATE_CONTEXT, self.engine.next_id(),
+                                    {"vm": vm, "codeCache": "folder", "compileCacheDir": str(file)})
+        self.assertIn(str(file), reply["error"])
+
+    def test_a_bootstrap_runs_before_each_program(self):
+        vm = self.machine()
+        context = self.context(vm, bootstrap="globalThis.answer = require('/root/library.js') + 1; console.log(__dirname);")
+        for arguments in [["-e", "console.log(answer)"], ["/root/program.mjs"]]:
+            self.engine.write_file(vm, "/root/program.mjs", "console.log(answer)")
+            execution = self.engine.spawn(vm, ["node", *arguments], context=context)
+            execution.close_stdin()
+            self.assertEqual(execution.wait().stdout, b"/root\n42\n")
+
+    def test_a_bootstrap_that_throws_ends_the_process(self):
+        vm = self.machine()
+        result = self.engine.run(vm, "console.log('never')", context=self.context(vm, bootstrap="throw new Error('no')"))
+        self.assertEqual((result.code, result.stdout), (1, b""))
+        self.assertIn(b"Error: no", result.stderr)
+
+    def test_a_context_that_is_not_there_is_refused(self):
+        vm = self.machine()
+        result = self.engine.run(vm, "0", context=12345)
+        self.assertEqual((result.reason, result.detail), ("refused", "there is no such context"))
+
+
+if __name__ == "__main__":
+    unittest.main()
