@@ -177,6 +177,13 @@ class Import(ImportTest):
         found = [f for f in document["findings"] if "more marker lines" in f["text"]]
         self.assertEqual([(f["target"], f["row"], f["level"]) for f in found], [("x", "cold-local-import", "warn")])
 
+    def test_a_shared_engine_whose_pool_was_not_used_is_a_finding(self):
+        result = self.bench("--scenarios", "prewarmed-local-import,cold-local-import", "--iterations", "2",
+                            lanes=self.with_lane("never_pooled"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        texts = [f["text"] for f in self.document()["findings"] if f["target"] == "x"]
+        self.assertEqual(texts, ["not every isolate of these rows came out of the pool: prewarmed-local-import (0 of 2)"])
+
     def test_a_plain_number_is_a_marker(self):
         result = self.bench("--scenarios", "cold-local-import", "--iterations", "2", lanes=self.with_lane("number_marker"))
         self.assertEqual(result.returncode, 0, result.stderr)
