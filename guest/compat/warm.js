@@ -97,6 +97,12 @@ function talk() {
   library.internalBinding('process_methods').resetStdioForTesting();
 }
 
+function measure() {
+  require('perf_hooks').performance.now();
+  process.memoryUsage();
+  process.resourceUsage();
+}
+
 function leave() {
   preExecution.markBootstrapComplete();
   process.exitCode = 0;
@@ -109,9 +115,12 @@ const { performance, sys } = host;
 const played = {
   cwd: () => '/',
   access: () => 0,
+  memoryUsage: () => 0,
+  resourceUsage: () => 0,
   chdir: () => 0,
   write: (fd, bytes, offset, length) => length,
   writeText: (fd, text) => text.length,
+  handleType: () => 3, // a file, as the standard outputs of every guest are
 };
 
 function rehearse() {
@@ -124,6 +133,7 @@ function rehearse() {
   evaluate();
   load();
   importModules();
+  measure();
   talk();
   leave();
   process.chdir('/'); // forgets the directory that it has cached

@@ -6,12 +6,12 @@ namespace tare::guest_driver {
 namespace {
 
 constexpr const char* import_home = "/root";
-/// Compilers are large: half a gigabyte.
+/// Of machines with packages, which may be compilers. The isolates of a pool have the usual one.
 constexpr std::uint64_t import_heap_bytes = std::uint64_t{512} << 20;
 
 guest::VmOptions import_machine(const ImportPlace& place) {
   guest::VmOptions options = vm_options();
-  options.limits.memory_bytes = import_heap_bytes;
+  if (place.node_modules) options.limits.memory_bytes = import_heap_bytes;
   options.cwd = import_home;
   options.mounts.push_back({place.bench.string(), "/root/bench", guest::MountAccess::ro});
   if (place.node_modules)
