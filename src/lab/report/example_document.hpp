@@ -19,8 +19,8 @@ Document example_quick_run();
 /// A run of the bench `agents` on three targets, of which one has no mixed load: every scenario, two sizes.
 Document example_agents_run();
 
-/// A run of the bench `import` on host Node and a guest: two round trips and six scenarios, of which the guest
-/// lacks one.
+/// A run of the bench `import` on host Node and a guest: two round trips and six scenarios, of which the
+/// guest lacks one.
 Document example_import_run();
 
 /// What a comparison of it found.
