@@ -88,6 +88,7 @@ def scenario(row, params, mode):
         "phases_off": lambda: ns.update(total=ns["total"] * 1.2),
         "cache_unused": lambda: counters.update(cacheAccepted=0),
         "cache_used_cold": lambda: counters.update(cacheAccepted=1),
+        "never_pooled": lambda: counters.update(pooled=0),
         "out_of_the_pool": lambda: counters.update(pooled=1),
         "failed_sample": lambda: sample.update(outcome="failed", error="the program could not be started"),
         "timeout_sample": lambda: sample.update(outcome="timeout", error="not done in time"),

@@ -1,6 +1,7 @@
 """`tare all`: the benches one after the other, and one document of what they found."""
 
 import json
+import os
 import signal
 import time
 
@@ -12,10 +13,15 @@ LITTLE = {"BENCH_ITERATIONS": "1", "BENCH_WARMUP": "0", "BENCH_PROCESS_LIFECYCLE
 
 
 class All(harness.TareTest):
+    def environment(self, **extra):
+        """No guest: it would run the whole import bench."""
+        return super().environment(**{"XDG_CACHE_HOME": str(self.folder / "cache"), **extra})
+
     def prefix(self, registry, spawn=f"exec {harness.python_driver()}"):
         """A prefix whose node runs `registry` for the agents bench and `spawn` for the spawn bench. What most rows start is
         too little to need Node, which takes a hundred times as long to start as a shell."""
-        node = next(t for t in json.loads(self.tare("targets", "--json").stdout) if t["id"] == "node")["program"]
+        targets = self.tare("targets", "--json", env={"XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", "")})
+        node = next(t for t in json.loads(targets.stdout) if t["id"] == "node")["program"]
         program = self.folder / "prefix" / "bin" / "node"
         program.parent.mkdir(parents=True)
         program.write_text(f"""#!/bin/sh
@@ -33,16 +39,18 @@ exec {node} "$@"
         program.chmod(0o755)
         return ["--node", str(self.folder / "prefix")]
 
-    def test_both_benches_are_in_one_document_and_a_failure_in_one_keeps_the_other(self):
+    def test_all_benches_are_in_one_document_and_a_failure_in_one_keeps_the_other(self):
         where = self.prefix(f"exec {fake_registry('exit_3', 'spawnPipelineDurable')}")
         result = self.tare("all", *where, "--markdown", "report.md", env=LITTLE)
         self.assertEqual(result.returncode, 1, result.stderr)
         document = self.document()
         self.assertFalse(document["complete"])
-        self.assertEqual({r["bench"] for r in document["rows"]}, {"spawn", "agents"})
+        self.assertEqual({r["bench"] for r in document["rows"]}, {"spawn", "agents", "import"})
+        self.assertEqual({r["status"] for r in document["rows"] if r["bench"] == "import"}, {"unavailable"})
         self.assertEqual(document["config"]["bench"], "all")
         self.assertEqual(document["config"]["spawn"]["iterations"], 1)
         self.assertEqual(document["config"]["agents"]["runs"], 10)
+        self.assertEqual(document["config"]["import"]["iterations"], 10)
         ids = [t["id"] for t in document["targets"]]
         self.assertEqual(len(ids), len(set(ids)))
         node = next(t for t in document["targets"] if t["id"] == "node")
@@ -62,7 +70,7 @@ exec {node} "$@"
         result = self.tare("all", *where, env=LITTLE)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr.splitlines()[0], "^tare: driver 'node' .*exit code 9")
-        self.assertEqual({r["bench"] for r in self.document()["rows"]}, {"agents"})
+        self.assertEqual({r["bench"] for r in self.document()["rows"]}, {"agents"}, "spawn and import have the same driver")
 
     def test_an_interruption_keeps_both_parts_and_says_where_it_was(self):
         where = self.prefix(f"exec {fake_registry()}")

@@ -149,6 +149,7 @@ class Resume(ImportTest):
         result = self.bench(*FEW)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertEqual(result.stderr.splitlines()[0], "tare: resumed 2 stages")
+        self.assertEqual(list(dict.fromkeys(r["row"] for r in self.document()["rows"])), FEW[1].split(","))
 
     def test_a_state_that_cannot_be_written_costs_no_measurement(self):
         self.state.parent.mkdir(parents=True)

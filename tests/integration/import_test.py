@@ -3,9 +3,13 @@
 import json
 import os
 import signal
+import sys
 
 import harness
 from import_lanes import FEW, PACKAGES, ROWS, SCENARIOS, TRANSPORT, ImportTest, fake_import
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "schema"))
+import validate  # noqa: E402
 
 
 class Import(ImportTest):
@@ -14,6 +18,7 @@ class Import(ImportTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document()
         self.assertEqual(json.loads(result.stdout), document)
+        self.assertEqual(list(validate.problems(validate.load(harness.ROOT / "docs/run.schema.json"), document)), [])
         self.assertTrue(document["complete"])
         self.assertFalse(self.state.exists())
         self.assertEqual({r["row"] for r in document["rows"]}, set(ROWS))
@@ -171,6 +176,13 @@ class Import(ImportTest):
         self.assertAlmostEqual(row["metrics"]["guest_execution"]["summary"]["mean"], 0.003)
         found = [f for f in document["findings"] if "more marker lines" in f["text"]]
         self.assertEqual([(f["target"], f["row"], f["level"]) for f in found], [("x", "cold-local-import", "warn")])
+
+    def test_a_shared_engine_whose_pool_was_not_used_is_a_finding(self):
+        result = self.bench("--scenarios", "prewarmed-local-import,cold-local-import", "--iterations", "2",
+                            lanes=self.with_lane("never_pooled"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        texts = [f["text"] for f in self.document()["findings"] if f["target"] == "x"]
+        self.assertEqual(texts, ["not every isolate of these rows came out of the pool: prewarmed-local-import (0 of 2)"])
 
     def test_a_plain_number_is_a_marker(self):
         result = self.bench("--scenarios", "cold-local-import", "--iterations", "2", lanes=self.with_lane("number_marker"))
@@ -351,6 +363,8 @@ class Baseline(ImportTest):
         self.assertIn("- Baseline-only scenarios: builtin-import on node, builtin-import on x", report)
         self.assertRegex(report, r"- Largest wall-time improvement: `\S+` on `node` at -0\.02 \(-50\.0%\)")
         self.assertNotIn("Largest wall-time regression", report)
+        schema = validate.load(harness.ROOT / "docs/run.schema.json")
+        self.assertEqual(list(validate.problems(schema, self.document())), [])
         compared = [c for c in self.document()["comparisons"] if c["kind"] == "baseline"]
         self.assertEqual({c["metric"] for c in compared}, {"total", "guest_execution", "startup_overhead"})
         self.assertEqual({c["verdict"] for c in compared}, {"inconclusive"}, "one process a side tells nothing")

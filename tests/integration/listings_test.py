@@ -10,6 +10,7 @@ class Listings(harness.TareTest):
     def test_targets_say_what_is_there_and_why_the_rest_is_not(self):
         listed = json.loads(self.tare("targets", "--json").stdout)
         self.assertEqual([t["id"] for t in listed if t["bench"] == "agents"], ["embedded", "node", "python"])
+        self.assertEqual([t["id"] for t in listed if t["bench"] == "import"], ["node", "guest", "bun", "deno", "agentos"])
         targets = {t["id"]: t for t in listed if t["bench"] == "spawn"}
         self.assertTrue(targets["sh"]["available"])
         self.assertTrue(targets["node"]["available"])

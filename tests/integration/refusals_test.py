@@ -109,7 +109,7 @@ class Refusals(harness.TareTest):
         self.assertIn("another --iterations", self.refused("spawn", "--resume", "partial.json", "--iterations", "3"))
 
     def test_help_has_examples_and_goes_to_stdout(self):
-        for command in [[], ["spawn"], ["agents"], ["targets"], ["driver", "check"], ["doctor"], ["all"], ["completions"],
+        for command in [[], ["spawn"], ["agents"], ["import"], ["targets"], ["driver", "check"], ["doctor"], ["all"], ["completions"],
                         ["compare"], ["gate"], ["calibrate"], ["guest"], ["guest", "run"]]:
             result = self.tare(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "lab/report/document.hpp"
+#include "lab/report/import_baseline.hpp"
 
 /// Hand-made documents for the tests of this folder and their golden files.
 namespace tare::report {
@@ -17,5 +18,12 @@ Document example_quick_run();
 
 /// A run of the bench `agents` on three targets, of which one has no mixed load: every scenario, two sizes.
 Document example_agents_run();
+
+/// A run of the bench `import` on host Node and a guest: two round trips and six scenarios, of which the
+/// guest lacks one.
+Document example_import_run();
+
+/// What a comparison of it found.
+ImportBaseline example_import_baseline();
 
 }  // namespace tare::report

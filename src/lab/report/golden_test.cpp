@@ -5,6 +5,8 @@
 #include "lab/report/bench_table.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/example_document.hpp"
+#include "lab/report/import_export.hpp"
+#include "lab/report/import_markdown.hpp"
 #include "lab/report/markdown.hpp"
 
 namespace tare::report {
@@ -48,6 +50,25 @@ TEST(Golden, the_table_of_agents_on_a_narrow_terminal) {
 
 TEST(Golden, the_markdown_of_agents) {
   expect_golden("report_agents.md", markdown(example_agents_run()));
+}
+
+TEST(Golden, the_table_of_imports) {
+  expect_golden("report_import.txt", render(example_import_run(), options(120)));
+}
+
+TEST(Golden, the_table_of_imports_on_a_narrow_terminal) {
+  expect_golden("report_import_60.txt", render(example_import_run(), options(60)));
+}
+
+TEST(Golden, the_markdown_of_imports_with_a_baseline) {
+  const ImportBaseline baseline = example_import_baseline();
+  expect_golden("report_import.md", import_markdown(example_import_run(), &baseline));
+}
+
+TEST(Golden, the_older_artifact_of_imports) {
+  const ImportBaseline baseline = example_import_baseline();
+  const json::Value old = import_export(example_import_run(), &baseline, {1769860800000, "/work", "x86_64"});
+  expect_golden("import_export.json", json::pretty(old));
 }
 
 TEST(Golden, the_tables_of_two_benches) {

@@ -68,6 +68,26 @@ std::optional<report::Finding> extra_markers(const report::Row& row) {
       fmt::format("{} more marker lines than samples; the last one of each counts", extra->second)};
 }
 
+/// Rows that share an engine are there for its pool: which of a lane did without it, and how often.
+std::optional<report::Finding> missed_pool(const report::Document& document, const std::string& target) {
+  std::vector<std::string> missed;
+  for (const report::Row& row : document.rows) {
+    const driver::ImportScenario* scenario = driver::import_scenario(row.row);
+    const auto pooled = row.counters.find("pooled");
+    if (row.target != target || scenario == nullptr || pooled == row.counters.end() ||
+        scenario->engine_reuse == driver::fresh_per_sample)
+      continue;
+    const std::size_t samples = row.metrics.at("total").samples.size();
+    if (static_cast<std::size_t>(pooled->second) < samples)
+      missed.push_back(fmt::format("{} ({} of {})", row.row, pooled->second, samples));
+  }
+  if (missed.empty()) return std::nullopt;
+  return report::Finding{report::FindingLevel::note,
+                         target,
+                         {},
+                         "not every isolate of these rows came out of the pool: " + text::join(missed, ", ")};
+}
+
 class Run {
  public:
   Run(const Request& request, const bench::Surroundings& around)
@@ -197,9 +217,16 @@ void Run::seal() {
   std::erase_if(document.rows, [](const report::Row& row) {
     return row.status == report::RowStatus::ok && row.metrics.empty();
   });
+  // A stage that was measured anew stands behind those after it.
+  std::ranges::stable_sort(document.rows, {}, [&](const report::Row& row) {
+    return std::ranges::find(options_.rows, row.row) - options_.rows.begin();
+  });
   for (report::Row& row : document.rows) {
     drop_absent(row);
     if (auto finding = extra_markers(row)) document.findings.push_back(std::move(*finding));
+  }
+  for (const report::Target& target : document.targets) {
+    if (auto finding = missed_pool(document, target.id)) document.findings.push_back(std::move(*finding));
   }
   document.comparisons = bench::worker_comparisons(document, options_.seed, compared_metrics);
   if (auto note = bench::unpaired_note(document, options_.processes, "runtime"))
