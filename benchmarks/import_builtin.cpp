@@ -33,7 +33,7 @@ Measurement measure_builtin() {
   BuiltinRows guest(workspace, "guest");
   BuiltinRows node(workspace, "node");
   return measure_lanes({[&] { return guest.sum_ms(); }, [&] { return node.sum_ms(); }},
-                       {.fewest = 40, .most = 300, .limit = std::chrono::seconds(30)},
+                       {.fewest = 24, .most = 300, .limit = std::chrono::seconds(30)},
                        "six programs on each side");
 }
 

@@ -3,7 +3,7 @@
 namespace tare::benchmarks {
 namespace {
 
-constexpr Rounds typescript_rounds{.fewest = 30, .most = 100, .limit = std::chrono::seconds(40)};
+constexpr Rounds typescript_rounds{.fewest = 20, .most = 100, .limit = std::chrono::seconds(35)};
 
 Measurement measure_typescript() {
   return measure_pair({.ours = {"guest", "large-package-import"},
