@@ -38,6 +38,7 @@ test: node ## every test
 
 bench: node ## Tare's own speed against its peers: out/bench.json (BENCH=id runs one)
 	@scripts/setup bench
+	@$(TARE) targets install import
 	@cmake --build build -j $(JOBS) --target tare-bench
 	@build/bin/tare-bench --output out/bench.json $(BENCH)
 

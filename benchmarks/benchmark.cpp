@@ -41,7 +41,15 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           guest_sync_skip(),
                                           guest_fs_small(),
                                           guest_churn(),
-                                          guest_trace_cost()};
+                                          guest_trace_cost(),
+                                          import_isolate_startup(),
+                                          import_prewarmed(),
+                                          import_cold_local(),
+                                          import_warm_local(),
+                                          import_builtin(),
+                                          import_typescript(),
+                                          import_typescript_cached(),
+                                          import_transport()};
   return all;
 }
 

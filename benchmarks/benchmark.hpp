@@ -136,5 +136,13 @@ Benchmark guest_sync_skip();
 Benchmark guest_fs_small();
 Benchmark guest_churn();
 Benchmark guest_trace_cost();
+Benchmark import_isolate_startup();
+Benchmark import_prewarmed();
+Benchmark import_cold_local();
+Benchmark import_warm_local();
+Benchmark import_builtin();
+Benchmark import_typescript();
+Benchmark import_typescript_cached();
+Benchmark import_transport();
 
 }  // namespace tare::benchmarks

@@ -1,17 +1,14 @@
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include "base/error.hpp"
+#include "echoes.hpp"
 #include "guest_lanes.hpp"
 #include "lab/measure/random.hpp"
 #include "lab/measure/summary.hpp"
-#include "lab/process/child.hpp"
 #include "peer.hpp"
-#include "protocol/socket.hpp"
 #include "registry_worker.hpp"
 #include "runtime/guest_driver/scripts.hpp"
 
@@ -112,80 +109,6 @@ std::string fresh_block(std::uint64_t round) {
   return block;
 }
 
-/// A guest that copies its stdin to its stdout.
-class GuestEcho {
- public:
-  explicit GuestEcho(guest::Execution execution) : execution_(std::move(execution)) {}
-
-  void round_trip(const std::string& block, std::string& back) {
-    back.clear();
-    if (!execution_.write_stdin(block)) throw Broken("the guest does not read any more");
-    while (back.size() < block.size()) {
-      const auto event = execution_.poll_event(SystemClock().now() + stdio_answer_limit);
-      const auto* out = event ? std::get_if<guest::Stdout>(&*event) : nullptr;
-      if (out == nullptr) throw Broken("the guest does not echo any more");
-      back += out->bytes;
-    }
-  }
-
-  void leave() {
-    execution_.close_stdin();
-    expect_success(execution_);
-  }
-
- private:
-  guest::Execution execution_;
-};
-
-/// The same by a few lines of C, over the same kind of socket.
-class BareEcho {
- public:
-  BareEcho() : pair_(guest::make_socket_pair()), child_(process::spawn(options(pair_.theirs.get()))) {
-    pair_.theirs.reset();
-  }
-
-  void round_trip(const std::string& block, std::string& back) {
-    back.resize(block.size());
-    if (!guest::send_all(pair_.ours.get(), block)) throw Broken("bare_echo does not read any more");
-    for (std::size_t got = 0; got < back.size();) {
-      const ssize_t n = ::recv(pair_.ours.get(), back.data() + got, back.size() - got, 0);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) throw Broken("bare_echo does not echo any more");
-      got += static_cast<std::size_t>(n);
-    }
-  }
-
-  void leave() {
-    pair_.ours.reset();
-    const auto exit = child_.wait(SystemClock().now() + stdio_answer_limit);
-    if (!exit || !exit->ok()) throw Broken("bare_echo did not end well");
-  }
-
- private:
-  static process::SpawnOptions options(int socket) {
-    process::SpawnOptions options;
-    options.argv = {helper("bare_echo").string()};
-    options.in = options.out = process::Stdio::descriptor(socket);
-    return options;
-  }
-
-  guest::SocketPair pair_;
-  process::Child child_;
-};
-
-template <class Echo>
-double round_trip_us(Echo& echo, std::uint64_t round) {
-  const SystemClock clock;
-  const std::string block = fresh_block(round);
-  std::string back;
-  back.reserve(block.size());
-  const Instant begin = clock.now();
-  echo.round_trip(block, back);
-  const Instant end = clock.now();
-  if (back != block) throw Broken("an echo gave back something else");
-  return static_cast<double>((end - begin).count()) / 1e3;
-}
-
 struct RoundTrips {
   double guest_us = 0;
   double bare_us = 0;
@@ -198,8 +121,8 @@ RoundTrips fresh_pair(std::uint64_t nonce) {
   guests.settle(1);  // or the filling of the pool would be in the first trips
   BareEcho bare;
   std::uint64_t trip = measure::mix(seed, nonce);
-  const std::vector<Lane> lanes{[&] { return round_trip_us(guest, trip++); },
-                                [&] { return round_trip_us(bare, trip++); }};
+  const std::vector<Lane> lanes{[&] { return round_trip_us(guest, fresh_block(trip++)); },
+                                [&] { return round_trip_us(bare, fresh_block(trip++)); }};
   for (std::size_t i = 0; i < stdio_warmup; ++i) {
     for (const Lane& lane : lanes) lane();
   }
