@@ -1,11 +1,16 @@
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/utsname.h>
 #include <system_error>
 
+#include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
@@ -68,6 +73,49 @@ std::optional<Baseline> baseline_of(const ImportFlags& flags) {
                   verdict::import_baseline_of(report::load(*flags.baseline), *flags.baseline)};
 }
 
+/// A baseline that has nothing of what is to be measured is somebody's mistake, known before anything is.
+void check_shares_rows(const Baseline& baseline, const import_bench::Options& options) {
+  for (const report::Row& row : baseline.document.rows) {
+    if (std::ranges::find(options.rows, row.row) == options.rows.end()) continue;
+    for (const std::string& target : options.targets) {
+      if (target.substr(0, target.find('=')) == row.target) return;
+    }
+  }
+  throw Error(ErrorCode::input, fmt::format("{} has no row of this run", baseline.source),
+              "neither its scenarios nor its targets are asked for",
+              "name others with --scenarios or --targets");
+}
+
+/// One run at a time in a folder: another would take the state of this one for that of a run that was cut
+/// short. A folder that is made for it and stays empty goes again.
+class FolderLock {
+ public:
+  explicit FolderLock(fs::path folder) : folder_(std::move(folder)) {
+    std::error_code error;
+    made_ = fs::create_directories(folder_, error);
+    lock_ = Fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!lock_) refuse(errno_text(errno));
+    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      refuse("another run goes on there");
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    std::error_code ignored;
+    if (made_) fs::remove(folder_, ignored);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorCode::usage, fmt::format("cannot run in {}", folder_.string()), why,
+                "name another --output-dir");
+  }
+
+  fs::path folder_;
+  bool made_ = false;
+  Fd lock_;
+};
+
 import_bench::StateUse state_use(const ImportFlags& flags) {
   if (flags.resume && flags.fresh) throw Error(ErrorCode::usage, "--resume and --fresh exclude each other");
   if (flags.fresh) return import_bench::StateUse::ignore;
@@ -95,6 +143,8 @@ int report_import(bench::Result result, const ImportFlags& flags, const ImportFi
     comparison = verdict::compare_import(baseline->document, baseline->source, document);
     document.comparisons.insert(document.comparisons.end(), comparison->comparisons.begin(),
                                 comparison->comparisons.end());
+    for (report::Finding& finding : verdict::baseline_findings(baseline->document, *comparison, document))
+      document.findings.push_back(std::move(finding));
   }
   const report::ImportBaseline* compared = comparison ? &*comparison : nullptr;
   Outputs outputs;
@@ -122,8 +172,10 @@ int run_import(const ImportFlags& flags, Context& context) {
   request.options = import_bench::resolve(flags.raw);
   const import_bench::StateUse use = state_use(flags);
   const std::optional<Baseline> baseline = baseline_of(flags);
+  if (baseline) check_shares_rows(*baseline, request.options);
   const ImportFiles files = files_of(flags);
   request.before = import_bench::find_state(files.state, request.options, use, say);
+  const FolderLock lock(files.state.parent_path());
   request.say = say;
   request.save = [&](const report::Document& document) { report::save(document, files.state); };
   request.on_other_targets = [&](const Error& error) {

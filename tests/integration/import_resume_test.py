@@ -101,6 +101,7 @@ class Resume(ImportTest):
             "other scenario": (edited(lambda d: d["config"]["scenarios"][0].update(fixture="none")), "other scenarios"),
             "samples": (edited(lambda d: d["rows"][0]["metrics"]["total"]["samples"].pop()), "differ in length"),
             "figures": (edited(lambda d: d["rows"][0]["metrics"]["total"]["summary"].update(p50=1)), "does not follow"),
+            "unit": (edited(lambda d: d["rows"][0]["metrics"]["total"].update(unit="s")), "total is in 's'"),
             "no targets": (edited(lambda d: d.update(targets=[])), ""),
         }
         for name, (content, expected) in cases.items():

@@ -237,6 +237,14 @@ class Import(ImportTest):
         self.assertEqual(result.stderr.splitlines()[0], "tare: resumed 3 stages")
         self.assertTrue(self.document()["complete"])
 
+    def test_a_folder_has_one_run_at_a_time(self):
+        process = self.start("import", *self.lanes, *FEW, env={"TARE_TEST_HOLD": "warm-local-import"})
+        self.wait_for_state(process, 3)
+        line = self.refused("import", *self.lanes, *FEW)
+        self.assertIn("cannot run in out/import (another run goes on there); name another --output-dir", line)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
     def test_a_closed_stdout_is_an_error_and_the_artifacts_are_there(self):
         read, write = os.pipe()
         os.close(read)
@@ -324,6 +332,7 @@ class Refusals(ImportTest):
             "version": (json.dumps({**document, "schema": "tare.run.v2"}).encode(), "tare.run.v2"),
             "other": (b"{}", "not a run document"),
             "spawn": (json.dumps(spawn).encode(), "no baseline of the import bench"),
+            "other_rows": (text.replace('"row": "', '"row": "x').replace('"row":"', '"row":"x').encode(), "has no row of this run"),
             "no_rows": (json.dumps({**document, "rows": []}).encode(), "it has no rows"),
             "units": (json.dumps(units).encode(), "'bananas', which is no time"),
         }

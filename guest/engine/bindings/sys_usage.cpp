@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "engine/bindings/sys.hpp"
@@ -59,10 +60,19 @@ std::int64_t resident(Guest& guest, const Arguments& args) {
   return static_cast<std::int64_t>(heap.total_physical_size() + guest.isolate().buffers().used());
 }
 
-/// The processor time of the guest's thread, which is the guest's.
-rusage thread_usage() {
+/// What the guest's thread has used since the process was there.
+rusage usage_of(const Guest& guest) {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);
+  const rusage& before = guest.used_before();
+  timersub(&usage.ru_utime, &before.ru_utime, &usage.ru_utime);
+  timersub(&usage.ru_stime, &before.ru_stime, &usage.ru_stime);
+  usage.ru_minflt -= before.ru_minflt;
+  usage.ru_majflt -= before.ru_majflt;
+  usage.ru_inblock -= before.ru_inblock;
+  usage.ru_oublock -= before.ru_oublock;
+  usage.ru_nvcsw -= before.ru_nvcsw;
+  usage.ru_nivcsw -= before.ru_nivcsw;
   return usage;
 }
 
@@ -71,20 +81,20 @@ double microseconds(const timeval& time) {
 }
 
 /// cpuUsage(Float64Array of 2): user and system, in microseconds.
-std::int64_t cpu_usage(Guest&, const Arguments& args) {
+std::int64_t cpu_usage(Guest& guest, const Arguments& args) {
   const std::span<double> out = numbers(args, 2);
   if (out.empty()) return -EINVAL;
-  const rusage usage = thread_usage();
+  const rusage usage = usage_of(guest);
   out[0] = microseconds(usage.ru_utime);
   out[1] = microseconds(usage.ru_stime);
   return 0;
 }
 
 /// resourceUsage(Float64Array of 16): in the order of rusage.
-std::int64_t resource_usage(Guest&, const Arguments& args) {
+std::int64_t resource_usage(Guest& guest, const Arguments& args) {
   const std::span<double> out = numbers(args, 16);
   if (out.empty()) return -EINVAL;
-  const rusage u = thread_usage();
+  const rusage u = usage_of(guest);
   const auto number = [](long value) { return static_cast<double>(value); };
   const std::array<double, 16> values{
       microseconds(u.ru_utime), microseconds(u.ru_stime), number(u.ru_maxrss),  number(u.ru_ixrss),

@@ -50,6 +50,7 @@ Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Proces
       objects_(realm.isolate()),
       loop_(realm, process_->wait(), isolate.tasks(), process_->vm()->trace()),
       jobs_(loop_, process_) {
+  ::getrusage(RUSAGE_THREAD, &used_before_);
   realm_.isolate()->SetData(guest_slot, this);
   process_->on_kill([isolate = realm_.isolate(), killed = std::move(killed)](int) {
     isolate->TerminateExecution();

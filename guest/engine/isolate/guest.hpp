@@ -9,6 +9,8 @@
 #include <string>
 #include <v8.h>
 
+#include <sys/resource.h>
+
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/loop.hpp"
 #include "engine/isolate/native_objects.hpp"
@@ -43,6 +45,8 @@ class Guest {
   BackgroundJobs& jobs() { return jobs_; }
   Realm& realm() { return realm_; }
   IsolateOwner& isolate() const { return isolate_; }
+  /// What its thread had used before the process was there, to make the isolate.
+  const rusage& used_before() const { return used_before_; }
 
  private:
   void attach();
@@ -55,6 +59,7 @@ class Guest {
   Loop loop_;
   BackgroundJobs jobs_;
   std::optional<int> exit_code_;
+  rusage used_before_{};
 };
 
 /// The guest of this isolate; null while a snapshot is built or the isolate waits in the pool.

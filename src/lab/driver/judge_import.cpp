@@ -161,6 +161,13 @@ Judgement echoed(const Workload& workload, const json::Object& params, const Sam
   return judgement;
 }
 
+/// On a lane without engines, the process that serves all samples of a row counts from its own start: its
+/// time and memory are no sample's.
+bool shares_its_process(const Workload& workload, const Sample& sample) {
+  const ImportScenario* scenario = import_scenario(workload.row);
+  return scenario != nullptr && scenario->engine_reuse != fresh_per_sample && !phases_of(sample);
+}
+
 void put(Sample& sample, const char* name, const std::optional<double>& value, double factor) {
   if (value) sample.ns[name] = *value * factor;
 }
@@ -209,11 +216,13 @@ Sample derive_import(const Workload& workload, const Sample& sample) {
   if (marker.count > 1) derived.counters["extraMarkers"] = static_cast<std::int64_t>(marker.count - 1);
   const ImportMetrics metrics = marker.metrics.value_or(ImportMetrics{});
   put(derived, "guest_execution", metrics.import_ms, ns_per_ms);
-  constexpr double ns_per_us = 1e3;
-  put(derived, "cpu_user", metrics.cpu_user_us, ns_per_us);
-  put(derived, "cpu_system", metrics.cpu_system_us, ns_per_us);
-  put(derived, "cpu_total", metrics.cpu_total_us, ns_per_us);
-  if (metrics.rss_bytes) derived.bytes["rss"] = metrics.rss_bytes;
+  if (!shares_its_process(workload, sample)) {
+    constexpr double ns_per_us = 1e3;
+    put(derived, "cpu_user", metrics.cpu_user_us, ns_per_us);
+    put(derived, "cpu_system", metrics.cpu_system_us, ns_per_us);
+    put(derived, "cpu_total", metrics.cpu_total_us, ns_per_us);
+    if (metrics.rss_bytes) derived.bytes["rss"] = metrics.rss_bytes;
+  }
   if (metrics.heap_used_bytes) derived.bytes["heap_used"] = metrics.heap_used_bytes;
 
   const double imports = metrics.import_ms.value_or(0) * ns_per_ms;

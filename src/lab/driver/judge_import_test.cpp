@@ -179,6 +179,15 @@ TEST(DeriveImport, a_lane_without_phases_has_startup_alone) {
   EXPECT_FALSE(derived.metric("context_setup"));
 }
 
+TEST(DeriveImport, what_a_process_of_all_samples_has_used_is_no_samples) {
+  Sample sample = good_sample();
+  sample.ns = {{"total", 7e6}};
+  const Sample derived = derive_import(row("hot-builtin-url-import"), sample);
+  EXPECT_FALSE(derived.metric("cpu_total"));
+  EXPECT_FALSE(derived.bytes.contains("rss"));
+  EXPECT_TRUE(derived.metric("guest_execution"));
+}
+
 TEST(DeriveImport, without_imports_there_is_no_overhead_beside_them) {
   Sample sample = good_sample();
   sample.output = prefix + R"({"resource_usage":{"rss_bytes":1}})";

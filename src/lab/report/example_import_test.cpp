@@ -196,7 +196,7 @@ TEST(ImportGuidance, is_computed_lane_by_lane) {
           "with a program costs less",
           "node: large-package-import is the noisiest: a standard deviation of 19.6 ms, from 216 ms to 264 "
           "ms",
-          "node: large-package-import is the heaviest: 230 MB of resident memory on average",
+          "node: large-package-import is the heaviest: 230 MB of resident memory",
           "guest: with a compile cache the local graph is imported in 2.00 ms instead of 8.00 ms (75.0 % "
           "less)",
           "guest: 66.7 % of a warm local import (4.00 ms of 6.00 ms) lies outside of its imports, where a "
@@ -211,7 +211,7 @@ TEST(ImportGuidance, is_computed_lane_by_lane) {
           "with a program costs less",
           "guest: cold-local-import is the noisiest: a standard deviation of 0.980 ms, from 10.8 ms to 13.2 "
           "ms",
-          "guest: cold-local-import is the heaviest: 38 MB of resident memory on average"));
+          "guest: cold-local-import is the heaviest: 38 MB of resident memory"));
 }
 
 TEST(ImportGuidance, leaves_out_what_it_has_no_figures_for) {

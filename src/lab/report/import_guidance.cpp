@@ -30,9 +30,14 @@ class GuidedLane {
   }
 
  private:
-  std::optional<double> mean(std::string_view scenario, std::string_view metric) const {
+  /// As the tables have it: a mean would follow the one sample that waited for the machine.
+  static std::optional<double> p50(const ImportLine& line, std::string_view metric) {
+    const Metric* found = line.metric(metric);
+    return found != nullptr ? found->summary.p50 : std::nullopt;
+  }
+  std::optional<double> p50(std::string_view scenario, std::string_view metric) const {
     const ImportLine* line = find_line(lines_, scenario);
-    return line != nullptr ? line->mean(metric) : std::nullopt;
+    return line != nullptr ? p50(*line, metric) : std::nullopt;
   }
   void say(const std::string& sentence) { out_.push_back(target_ + ": " + sentence); }
 
@@ -45,8 +50,8 @@ class GuidedLane {
   }
 
   void compile_cache() {
-    const auto cold = mean("cold-local-import", "guest_execution");
-    const auto warm = mean("warm-local-import", "guest_execution");
+    const auto cold = p50("cold-local-import", "guest_execution");
+    const auto warm = p50("warm-local-import", "guest_execution");
     if (!cold || !warm) return;
     say(fmt::format("with a compile cache the local graph is imported in {} instead of {} ({})", ms(*warm),
                     ms(*cold), change(*cold, *warm)));
@@ -59,18 +64,18 @@ class GuidedLane {
     std::string sentence = fmt::format(
         "{:.1f} % of a warm local import ({} of {}) lies outside of its imports, where a compile cache gains "
         "nothing",
-        *share, ms(*warm->mean("startup_overhead")), ms(*warm->mean("total")));
-    if (const auto isolate = mean("isolate-startup", "total"))
+        *share, ms(*p50(*warm, "startup_overhead")), ms(*p50(*warm, "total")));
+    if (const auto isolate = p50("isolate-startup", "total"))
       sentence += fmt::format("; an empty isolate takes {}", ms(*isolate));
     say(sentence);
   }
 
   void phases() {
     constexpr std::string_view scenario = "warm-local-import";
-    const auto context = mean(scenario, "context_setup");
-    const auto startup = mean(scenario, "startup");
-    const auto guest = mean(scenario, "guest_execution");
-    const auto completion = mean(scenario, "completion");
+    const auto context = p50(scenario, "context_setup");
+    const auto startup = p50(scenario, "startup");
+    const auto guest = p50(scenario, "guest_execution");
+    const auto completion = p50(scenario, "completion");
     if (!context || !startup || !guest || !completion) return;
     say(fmt::format(
         "a warm local import is {} of context setup, {} of startup, {} of guest execution and {} of "
@@ -79,16 +84,16 @@ class GuidedLane {
   }
 
   void live_engine() {
-    const auto fresh = mean("warm-local-import", "startup_overhead");
-    const auto live = mean("prewarmed-local-import", "startup_overhead");
+    const auto fresh = p50("warm-local-import", "startup_overhead");
+    const auto live = p50("prewarmed-local-import", "startup_overhead");
     if (!fresh || !live) return;
     say(fmt::format("an engine that stays alive with its pool has {} of startup overhead instead of {} ({})",
                     ms(*live), ms(*fresh), change(*fresh, *live)));
   }
 
   void package() {
-    const auto builtin = mean("builtin-import", "guest_execution");
-    const auto large = mean("large-package-import", "guest_execution");
+    const auto builtin = p50("builtin-import", "guest_execution");
+    const auto large = p50("large-package-import", "guest_execution");
     if (!builtin || !large || *builtin <= 0) return;
     say(fmt::format("importing typescript takes {}× as long as importing built-in modules ({} and {})",
                     text::significant(*large / *builtin), ms(*large), ms(*builtin)));
@@ -98,11 +103,11 @@ class GuidedLane {
     if (round_trips_.empty()) return;
     const TransportLine& least = round_trips_.front();
     const TransportLine& most = round_trips_.back();
-    if (!least.total->summary.mean || !most.total->summary.mean) return;
+    if (!least.total->summary.p50 || !most.total->summary.p50) return;
     std::string sentence = fmt::format("a round trip over stdio takes {} with {} bytes",
-                                       ms(*least.total->summary.mean), text::count(least.bytes));
+                                       ms(*least.total->summary.p50), text::count(least.bytes));
     if (most.bytes != least.bytes)
-      sentence += fmt::format(" and {} with {}", ms(*most.total->summary.mean), text::count(most.bytes));
+      sentence += fmt::format(" and {} with {}", ms(*most.total->summary.p50), text::count(most.bytes));
     say(sentence + ": no exchange with a program costs less");
   }
 
@@ -119,17 +124,18 @@ class GuidedLane {
 
   void noisiest() {
     const ImportLine* line = most([](const ImportLine& one) { return one.metric("total")->summary.stddev; });
-    if (line == nullptr || lines_.size() < 2) return;
+    constexpr std::uint64_t fewest = 3;  // the spread of fewer says nothing
+    if (line == nullptr || lines_.size() < 2 || line->metric("total")->summary.count < fewest) return;
     const measure::Summary& wall = line->metric("total")->summary;
     say(fmt::format("{} is the noisiest: a standard deviation of {}, from {} to {}", line->scenario.id,
                     ms(*wall.stddev), ms(*wall.min), ms(*wall.max)));
   }
 
   void heaviest() {
-    const ImportLine* line = most([](const ImportLine& one) { return one.mean("rss"); });
+    const ImportLine* line = most([](const ImportLine& one) { return p50(one, "rss"); });
     if (line == nullptr || lines_.size() < 2) return;
-    say(fmt::format("{} is the heaviest: {} of resident memory on average", line->scenario.id,
-                    text::bytes(static_cast<std::uint64_t>(*line->mean("rss")))));
+    say(fmt::format("{} is the heaviest: {} of resident memory", line->scenario.id,
+                    text::bytes(static_cast<std::uint64_t>(*p50(*line, "rss")))));
   }
 
   std::string target_;

@@ -113,6 +113,32 @@ report::Document import_baseline_of(const report::Document& document, std::strin
   return part;
 }
 
+std::vector<report::Finding> baseline_findings(const report::Document& baseline,
+                                               const report::ImportBaseline& comparison,
+                                               const report::Document& now) {
+  std::vector<report::Finding> findings;
+  const auto warn = [&](const std::string& text) {
+    findings.push_back({report::FindingLevel::warn, {}, {}, "baseline: " + text});
+  };
+  if (baseline.host.cpu != now.host.cpu || baseline.host.logical_cpus != now.host.logical_cpus)
+    warn("it was measured on another machine, and no difference is that of the programs alone");
+  if (baseline.tool.build != now.tool.build)
+    warn(fmt::format("it was measured by another build of tare ({})", text::one_line(baseline.tool.build)));
+  if (!baseline.complete) warn("it is of a run that was cut short");
+  if (!comparison.missing.empty())
+    warn(fmt::format("it lacks {} of this run: {}", comparison.missing.size(),
+                     text::join(comparison.missing, ", ")));
+  if (!comparison.baseline_only.empty()) {
+    findings.push_back(
+        {report::FindingLevel::note,
+         {},
+         {},
+         fmt::format("baseline: {} of it this run does not have: {}", comparison.baseline_only.size(),
+                     text::join(comparison.baseline_only, ", "))});
+  }
+  return findings;
+}
+
 report::ImportBaseline compare_import(const report::Document& baseline, std::string_view source,
                                       const report::Document& now) {
   report::ImportBaseline result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "lab/report/import_baseline.hpp"
 
@@ -15,5 +16,11 @@ report::Document import_baseline_of(const report::Document& document, std::strin
 /// fewer than four processes a side are inconclusive).
 report::ImportBaseline compare_import(const report::Document& baseline, std::string_view source,
                                       const report::Document& now);
+
+/// What a reader of such a comparison should know: that the baseline is of another machine or build, or of a
+/// run that was cut short, and how many rows one has and the other has not.
+std::vector<report::Finding> baseline_findings(const report::Document& baseline,
+                                               const report::ImportBaseline& comparison,
+                                               const report::Document& now);
 
 }  // namespace tare::verdict

@@ -91,6 +91,25 @@ TEST(CompareImport, gives_differences_of_means_in_milliseconds) {
   EXPECT_EQ(result.largest_regression(), &result.deltas[0]);
 }
 
+TEST(BaselineFindings, name_what_makes_a_comparison_doubtful) {
+  report::Document base = made_document({import_row_of("a", "node", 10, 4)});
+  report::Document now = base;
+  base.complete = now.complete = true;
+  EXPECT_THAT(baseline_findings(base, {}, now), ElementsAre());
+  base.complete = false;
+  base.host.cpu = "another";
+  base.tool.build = "Debug";
+  report::ImportBaseline comparison;
+  comparison.missing = {"b on node"};
+  comparison.baseline_only = {"c on node", "d on node"};
+  std::vector<std::string> texts;
+  for (const report::Finding& finding : baseline_findings(base, comparison, now))
+    texts.push_back(finding.text);
+  EXPECT_THAT(texts, ElementsAre(HasSubstr("another machine"), HasSubstr("another build of tare (Debug)"),
+                                 HasSubstr("cut short"), HasSubstr("lacks 1 of this run: b on node"),
+                                 HasSubstr("2 of it this run does not have: c on node, d on node")));
+}
+
 TEST(CompareImport, one_process_a_side_is_inconclusive_and_enough_of_them_tell) {
   const auto verdicts = [](std::uint32_t processes, double factor) {
     const report::Document base = made_document({import_row_of("a", "node", 10, 4, processes)});

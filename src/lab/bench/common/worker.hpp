@@ -40,6 +40,9 @@ class Worker {
   pid_t pid() const { return driver_.pid(); }
   std::vector<driver::Sample> sample(const driver::SampleRequest& request) { return driver_.sample(request); }
 
+  /// The last lines of what it has said on stderr.
+  std::string stderr_tail() { return driver_.stderr_tail(); }
+
   /// What was wrong with how it left, if anything was: any other way than by itself with exit code 0, or with
   /// something left running. Throws Interrupted.
   std::optional<std::string> see_off();

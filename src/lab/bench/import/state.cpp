@@ -53,6 +53,11 @@ void check_stage(const report::Document& document, const Options& options, const
     if (row->status != report::RowStatus::ok || total == row->metrics.end() ||
         total->second.samples.size() != options.iterations * options.processes)
       throw unfit(fmt::format("{} on {} is not whole", name, target.id));
+    for (const auto& [metric, values] : row->metrics) {
+      if (values.unit == "ms" || values.unit == "bytes") continue;
+      throw unfit(fmt::format("{} on {}: {} is in '{}'", name, target.id, text::one_line(metric),
+                              text::one_line(values.unit)));
+    }
   }
 }
 
