@@ -58,6 +58,7 @@ function statOf(fs, name, bigint) {
   return values;
 }
 
+/** Loads ES modules from the command line to the end, as nearly all of what runs then is the same for any. */
 function importModules() {
   const fs = library.internalBinding('fs');
   const modules = library.internalBinding('modules');
@@ -79,12 +80,12 @@ function importModules() {
     getNearestParentPackageJSON: () => undefined,
   });
   const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
-  const loader = getOrInitializeCascadedLoader();
   require('internal/modules/run_main').executeUserEntryPoint('/tare:warm/main.mjs');
   host.task_queue.runMicrotasks();
   Object.assign(fs, real[0]);
   Object.assign(modules, real[1]);
-  loader.loadCache.clear();
+  getOrInitializeCascadedLoader.forget();
+  delete getOrInitializeCascadedLoader.forget;
   for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
   for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
 }
