@@ -168,10 +168,9 @@ for (const id of ['node', 'web/exposed-wildcard', 'web/exposed-window-or-worker'
   run(`internal/bootstrap/${id}`);
 }
 kit.compile('tare/console', 'glue')(tools);
-// is_main_thread ends with what Node wants in its own snapshot. Ours takes what every guest needs: the loader of ES
-// modules, which is large, comes with the first of them.
-const later = new Set([
-  'internal/perf/utils', 'internal/dns/utils', 'url', 'util']);
+// is_main_thread ends with what Node wants in its own snapshot. Ours takes what guests need; the rest comes with the
+// first who asks for it.
+const later = new Set(['internal/perf/utils', 'internal/dns/utils', 'url', 'util']);
 run('internal/bootstrap/switches/is_main_thread', (id) => (later.has(id) ? undefined : require(id)));
 
 tools.run = run;

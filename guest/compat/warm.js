@@ -41,55 +41,6 @@ function load() {
   module._compile('require("path"); require("node:fs"); module.exports = __filename', '/warm.js');
 }
 
-/** Files that the loader of ES modules finds, while there is no file system. */
-const graph = {
-  '/tare:warm/main.mjs': 'import path, { join } from "node:path";\nimport { warm } from "./warm.mjs";\nimport { createRequire } from "node:module";\nexport { join };\nexport default warm;\n',
-  '/tare:warm/warm.mjs': 'export const warm = import.meta.url;\n',
-};
-
-/** What a path leads to: 0 is a file, 1 a folder. */
-const kindOf = (name) => (name in graph ? 0 : 1);
-
-function statOf(fs, name, bigint) {
-  const [values, number] = bigint ? [fs.bigintStatValues, BigInt] : [fs.statValues, Number];
-  values.fill(number(0));
-  values[1] = number(kindOf(name) === 0 ? 0o100644 : 0o040755);
-  if (kindOf(name) === 0) values[8] = number(graph[name].length);
-  return values;
-}
-
-/** Loads ES modules from the command line to the end, as nearly all of what runs then is the same for any. */
-function importModules() {
-  const fs = library.internalBinding('fs');
-  const modules = library.internalBinding('modules');
-  const real = [{ ...fs }, { ...modules }];
-  let opened;
-  let unread = '';
-  Object.assign(fs, {
-    lstat: (name, bigint) => statOf(fs, name, bigint),
-    fstat: () => statOf(fs, opened, false),
-    internalModuleStat: kindOf,
-    open: (name) => { opened = name; unread = graph[name]; return 9; },
-    close: () => undefined,
-    read: (fd, buffer, offset) => { const count = buffer.utf8Write(unread, offset); unread = ''; return count; },
-  });
-  Object.assign(modules, {
-    getNearestParentPackageJSONType: () => 'none',
-    getPackageScopeConfig: () => '/package.json',
-    getPackageType: () => undefined,
-    getNearestParentPackageJSON: () => undefined,
-  });
-  const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
-  require('internal/modules/run_main').executeUserEntryPoint('/tare:warm/main.mjs');
-  host.task_queue.runMicrotasks();
-  Object.assign(fs, real[0]);
-  Object.assign(modules, real[1]);
-  getOrInitializeCascadedLoader.forget();
-  delete getOrInitializeCascadedLoader.forget;
-  for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
-  for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
-}
-
 function talk() {
   console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
   console.error('warm');
@@ -99,7 +50,6 @@ function talk() {
 }
 
 function measure() {
-  require('perf_hooks').performance.now();
   process.memoryUsage();
   process.resourceUsage();
 }
@@ -133,7 +83,6 @@ function rehearse() {
   become();
   evaluate();
   load();
-  importModules();
   measure();
   talk();
   leave();

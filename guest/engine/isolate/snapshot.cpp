@@ -10,7 +10,6 @@
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/isolate/realm.hpp"
-#include "engine/modules/state.hpp"
 #include "engine/modules/vm_context.hpp"
 
 namespace tare::engine {
@@ -46,8 +45,6 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
                 caught.HasCaught() ? describe(isolate, context, caught) : "its boot code made no callbacks");
   }
   isolate->PerformMicrotaskCheckpoint();
-  // Modules of the rehearsal: V8 can't write any.
-  set_module_state(context, ModuleSlot::wraps, v8::Map::New(isolate));
   creator.AddData(context, callbacks.As<v8::Object>());
   creator.SetDefaultContext(context);
   creator.AddContext(make_vm_context_model(isolate));
