@@ -22,13 +22,6 @@ Table widest_table(const Figures& figures, std::size_t width, Footnotes& notes) 
   return agents_table(figures, AgentColumns::ratio, notes);
 }
 
-std::string signs(const Document& document) {
-  if (document.comparisons.empty()) return {};
-  const bool paired = config_number(document, "processes").value_or(1) >= 6;
-  return fmt::format("÷ {} · ≈ its interval holds 1 · ? too few samples for an interval",
-                     paired ? "median of the workers' own ratios" : "ratio of the two p50 over all samples");
-}
-
 }  // namespace
 
 void agents_sections(const Document& document, Sections& out) {
@@ -44,15 +37,10 @@ void agents_sections(const Document& document, Sections& out) {
     out.blank();
     out.say_each("halves", halves(figures));
     out.say_each("per row", costs_per_row(figures));
-    out.say("signs", signs(document));
+    if (!document.comparisons.empty()) out.say("signs", worker_ratio_sign(document));
   }
   out.say("memory", memory_line(document));
-  std::vector<const Target*> missing;
-  for (const Target& target : figures.targets()) {
-    if (std::ranges::none_of(table.lanes, [&](const Lanes& lane) { return lane.title == target.id; }))
-      missing.push_back(&target);
-  }
-  missing_lanes(document, missing, out);
+  missing_lanes(document, table, out);
 }
 
 }  // namespace tare::report

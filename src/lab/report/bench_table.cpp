@@ -113,6 +113,22 @@ void missing_lanes(const Document& document, const std::vector<const Target*>& m
   out.say_each("missing", lines, Tone::warn);
 }
 
+void missing_lanes(const Document& document, const Table& table, Sections& out) {
+  std::vector<const Target*> missing;
+  const Figures figures(document);
+  for (const Target& target : figures.targets()) {
+    if (std::ranges::none_of(table.lanes, [&](const Lanes& lane) { return lane.title == target.id; }))
+      missing.push_back(&target);
+  }
+  missing_lanes(document, missing, out);
+}
+
+std::string worker_ratio_sign(const Document& document) {
+  const bool paired = config_number(document, "processes").value_or(1) >= 6;
+  return fmt::format("÷ {} · ≈ its interval holds 1 · ? too few samples for an interval",
+                     paired ? "median of the workers' own ratios" : "ratio of the two p50 over all samples");
+}
+
 std::string render(const Document& document, const RenderOptions& options) {
   return Report(document, options).build();
 }

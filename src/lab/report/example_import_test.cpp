@@ -324,6 +324,27 @@ ImportBaseline example_import_baseline() {
   return baseline;
 }
 
+TEST(ImportBaseline, the_terminal_says_whether_what_moved_furthest_is_known_to_have_moved) {
+  Document document = example_import_run();
+  Comparison one;
+  one.kind = ComparisonKind::baseline;
+  one.row = "isolate-startup";
+  one.metric = "total";
+  one.quantile = "p50";
+  one.subject = "node";
+  one.reference = "base.json";
+  one.difference = -4;
+  one.unit = "ms";
+  for (const auto& [verdict, end] :
+       {std::pair(Verdict::inconclusive, ", inconclusive\n"), {Verdict::pass, "\n"}}) {
+    one.verdict = verdict;
+    document.comparisons = {one};
+    EXPECT_THAT(render(document, {.width = 200}),
+                testing::HasSubstr(
+                    std::string("largest improvement: isolate-startup on node, -4.00 ms at p50") + end));
+  }
+}
+
 TEST(ImportBaseline, knows_what_moved_furthest) {
   const ImportBaseline baseline = example_import_baseline();
   ASSERT_NE(baseline.largest_improvement(), nullptr);

@@ -87,9 +87,9 @@ std::string baseline_line(const Document& document) {
                                              counts[Verdict::inconclusive] + counts[Verdict::unmeasured])};
   const auto add = [&](const char* what, const Comparison* one) {
     if (one == nullptr) return;
-    parts.push_back(fmt::format("largest {}: {} on {}, {}{} {} at p50", what, one->row, one->subject,
+    parts.push_back(fmt::format("largest {}: {} on {}, {}{} {} at p50{}", what, one->row, one->subject,
                                 *one->difference > 0 ? "+" : "", text::significant(*one->difference),
-                                one->unit));
+                                one->unit, one->verdict == Verdict::inconclusive ? ", inconclusive" : ""));
   };
   add("improvement", best);
   add("regression", worst);
@@ -98,12 +98,8 @@ std::string baseline_line(const Document& document) {
 
 std::string import_signs(const Document& document) {
   if (document.comparisons.empty()) return {};
-  const bool paired = config_number(document, "processes").value_or(1) >= 6;
-  return fmt::format(
-      "execution: what the program's imports took · overhead: the rest of wall · ÷ {} · ≈ its interval holds "
-      "1 "
-      "· ? too few samples for an interval",
-      paired ? "median of the workers' own ratios" : "ratio of the two p50 over all samples");
+  return "execution: what the program's imports took · overhead: the rest of wall · " +
+         worker_ratio_sign(document);
 }
 
 }  // namespace
@@ -123,12 +119,7 @@ void import_sections(const Document& document, Sections& out) {
     out.say("baseline", baseline_line(document));
     out.say("signs", import_signs(document));
   }
-  std::vector<const Target*> missing;
-  for (const Target& target : figures.targets()) {
-    if (std::ranges::none_of(table.lanes, [&](const Lanes& lane) { return lane.title == target.id; }))
-      missing.push_back(&target);
-  }
-  missing_lanes(document, missing, out);
+  missing_lanes(document, table, out);
 }
 
 }  // namespace tare::report
