@@ -95,6 +95,7 @@ TEST_F(MountTest, shows_the_folder_as_the_host_has_it_at_that_moment) {
   EXPECT_EQ(read("/project/a.txt"), "another");
   EXPECT_EQ(read("/project/b.txt"), "new");
   fs::remove(host_ / "a.txt");
+  EXPECT_EQ(names("/project"), (Names{"b.txt", "src"}));
   EXPECT_EQ(files_->stat(origin(), "/project/a.txt").error(), ENOENT);
 }
 
@@ -333,6 +334,17 @@ TEST_F(MountTest, a_file_without_its_name_is_truncated_and_never_anothers) {
   put(host_ / "a.txt", "another");
   ASSERT_EQ((*file)->truncate(4).error(), 0);
   EXPECT_EQ(read_some(**file), "from");
+  EXPECT_EQ(text_of(host_ / "a.txt"), "another");
+}
+
+TEST_F(MountTest, a_file_without_its_name_is_not_read_from_what_has_it_now) {
+  write("/project/a.txt", "of the guest");
+  const auto file = files_->open(origin(2), "/project/a.txt", O_RDWR);  // while it is in the shadow
+  ASSERT_TRUE(files_->end_writer(writer));
+  ASSERT_EQ(files_->unlink(origin(), "/project/a.txt").error(), 0);
+  put(host_ / "a.txt", "another");
+  ASSERT_TRUE((*file)->pwrite(bytes("x"), 0).ok());
+  EXPECT_EQ(read_some(**file), "xf the guest");
   EXPECT_EQ(text_of(host_ / "a.txt"), "another");
 }
 
