@@ -55,6 +55,14 @@ const made = { __proto__: null };
 /** Whether a table says that a member is a function or a class. */
 const isCode = (shape) => shape.t === 'f' || shape.t === 'c';
 
+/** The last table that was read: a module of the library asks for many members of one binding. */
+const latest = { name: undefined, table: undefined };
+
+function tableOf(name) {
+  if (latest.name !== name) Object.assign(latest, { name, table: read(`table/${name}`) });
+  return latest.table;
+}
+
 /**
  * The members of a binding that nobody has written: each is made when the library first asks for it, as hundreds of
  * functions that say that they are missing would be a good part of the snapshot.
@@ -62,16 +70,16 @@ const isCode = (shape) => shape.t === 'f' || shape.t === 'c';
 function absentees(name) {
   return new Proxy({ __proto__: null }, {
     get(target, key) {
-      const shape = typeof key === 'string' ? read(`table/${name}`)[key] : undefined;
+      const shape = typeof key === 'string' ? tableOf(name)[key] : undefined;
       return shape !== undefined && isCode(shape) ? member(shape, `${name}.${key}`) : undefined;
     },
-    has: (target, key) => typeof key === 'string' && key in read(`table/${name}`),
+    has: (target, key) => typeof key === 'string' && key in tableOf(name),
   });
 }
 
 /** The binding by the table, with the natives of that name in place of what is missing. */
 function plain(name) {
-  const table = read(`table/${name}`);
+  const table = tableOf(name);
   if (table === undefined) throw new Error(`No such binding: ${name}`);
   // Without a prototype V8 keeps a dictionary, which is smaller than a chain of hidden classes for one object each.
   const binding = { __proto__: null, ...kit.natives(name) };
@@ -177,3 +185,4 @@ tools.run = run;
 tools.mains = mains;
 kit.compile('tare/main', 'glue')(tools);
 for (const name of Object.keys(facts)) delete facts[name]; // read by now
+Object.assign(latest, { name: undefined, table: undefined });

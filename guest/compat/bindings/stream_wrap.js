@@ -14,6 +14,8 @@ const ECANCELED = -125;
 const EOF = -4095;
 /** So many pieces are read in one turn at most, as libuv does it. */
 const pieces = 32;
+/** What sys.receive gives at most. After less than that there is nothing more for now, as libuv takes it. */
+const piece = 65536;
 
 b.WriteWrap = class WriteWrap extends AsyncWrap {
   writeStatus = null;
@@ -157,8 +159,10 @@ class LibuvStreamWrap extends HandleWrap {
       if (typeof got === 'number' && got <= 0) return this.#tell(got === 0 ? EOF : got, undefined);
       const count = typeof got === 'number' ? got : got.byteLength;
       this.#bytesRead += count;
+      const room = this.#userBuffer === undefined ? piece : this.#userBuffer.byteLength;
       const next = this.#tell(count, typeof got === 'number' ? undefined : got);
       if (this.#userBuffer !== undefined && next !== undefined) this.#userBuffer = next;
+      if (count < room) return;
     }
   }
 

@@ -49,7 +49,8 @@ Guest::Guest(IsolateOwner& isolate, Realm& realm, std::shared_ptr<kernel::Proces
       process_(std::move(process)),
       objects_(realm.isolate()),
       loop_(realm, process_->wait(), isolate.tasks(), process_->vm()->trace()),
-      jobs_(loop_, process_) {
+      jobs_(loop_, process_),
+      receive_room_(isolate.shared_buffers()) {
   ::getrusage(RUSAGE_THREAD, &used_before_);
   realm_.isolate()->SetData(guest_slot, this);
   process_->on_kill([isolate = realm_.isolate(), killed = std::move(killed)](int) {

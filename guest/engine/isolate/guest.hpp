@@ -15,6 +15,7 @@
 #include "engine/isolate/loop.hpp"
 #include "engine/isolate/native_objects.hpp"
 #include "engine/isolate/realm.hpp"
+#include "engine/isolate/receive_room.hpp"
 #include "engine/isolate/workers.hpp"
 #include "engine/kernel/process.hpp"
 
@@ -45,6 +46,7 @@ class Guest {
   BackgroundJobs& jobs() { return jobs_; }
   Realm& realm() { return realm_; }
   IsolateOwner& isolate() const { return isolate_; }
+  ReceiveRoom& receive_room() { return receive_room_; }
   /// What its thread had used before the process was there, to make the isolate.
   const rusage& used_before() const { return used_before_; }
 
@@ -58,6 +60,7 @@ class Guest {
   NativeObjects objects_;
   Loop loop_;
   BackgroundJobs jobs_;
+  ReceiveRoom receive_room_;
   std::optional<int> exit_code_;
   rusage used_before_{};
 };

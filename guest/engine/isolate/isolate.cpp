@@ -23,17 +23,17 @@ bool Buffers::take(std::size_t length) {
 }
 
 void* Buffers::Allocate(std::size_t length) {
-  return take(length) ? std::calloc(length == 0 ? 1 : length, 1) : nullptr;
+  return take(length) ? blocks_.allocate(length, KeptBlocks::Contents::zero) : nullptr;
 }
 
 void* Buffers::AllocateUninitialized(std::size_t length) {
-  // Not uninitialised all the same: what was there before may be of another guest.
-  return Allocate(length);
+  // What was there before is this guest's own, or nothing: never another guest's.
+  return take(length) ? blocks_.allocate(length, KeptBlocks::Contents::any) : nullptr;
 }
 
 void Buffers::Free(void* data, std::size_t length) {
   give_back(length);
-  std::free(data);
+  blocks_.free(data, length);
 }
 
 void* Buffers::allocate_other(std::size_t length) {

@@ -9,6 +9,7 @@
 #include <v8.h>
 #include <vector>
 
+#include "engine/isolate/kept_blocks.hpp"
 #include "engine/isolate/pack.hpp"
 #include "engine/isolate/platform.hpp"
 #include "protocol/messages.hpp"
@@ -38,6 +39,8 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
   void* AllocateUninitialized(std::size_t length) override;
   void Free(void* data, std::size_t length) override;
   void set_most(std::uint64_t most) { most_ = most; }
+  /// Where it is taken from, for what V8 does not ask for: see take().
+  KeptBlocks& blocks() { return blocks_; }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
   /// Memory that is no ArrayBuffer's, such as that of zlib's streams, most of which is never touched: up to
@@ -62,6 +65,7 @@ class Buffers final : public v8::ArrayBuffer::Allocator {
  private:
   std::uint64_t most_others() const { return most_.load(std::memory_order_relaxed) * 2; }
 
+  KeptBlocks blocks_;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::int64_t> others_{0};
   std::int64_t told_ = 0;       ///< of those, to V8

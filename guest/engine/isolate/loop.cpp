@@ -27,6 +27,8 @@ bool ready_now(const Description& description, Description::Direction direction)
   return direction == Description::Direction::read ? description.readable() : description.writable();
 }
 
+constexpr timespec at_once{};
+
 bool ending(v8::Isolate* isolate) {
   const Guest* guest = guest_of(isolate);
   return guest == nullptr || guest->ending();
@@ -97,7 +99,8 @@ Loop::WatchId Loop::watch(std::shared_ptr<Description> description, Description:
                           Local<v8::Function> ready) {
   const WatchId id = next_watch_++;
   description->watch(wait_, direction);
-  watches_.emplace(id, Watch{std::move(description), direction, {realm_.isolate(), ready}});
+  const std::optional<int> host_fd = description->host_fd();
+  watches_.emplace(id, Watch{std::move(description), direction, {realm_.isolate(), ready}, host_fd});
   return id;
 }
 
@@ -145,6 +148,8 @@ void Loop::turn(Sleep sleep_allowed) {
     sleeping.record(kernel::Stage::js_event_wait);
     update_now();
     poll_once();
+  } else if (poll_host(&at_once)) {
+    run_watches();
   }
   run_immediates();
   whole.record(kernel::Stage::js_event_turn);
@@ -182,8 +187,10 @@ bool Loop::run_posted() {
 
 bool Loop::run_watches() {
   std::vector<WatchId> ready;
-  for (const auto& [id, watch] : watches_) {
-    if (ready_now(*watch.description, watch.direction)) ready.push_back(id);
+  for (auto& [id, watch] : watches_) {
+    if (watch.host_fd ? std::exchange(watch.host_ready, false)
+                      : ready_now(*watch.description, watch.direction))
+      ready.push_back(id);
   }
   for (const WatchId id : ready) {
     const auto found = watches_.find(id);  // an earlier one may have stopped it
@@ -244,33 +251,49 @@ void Loop::sleep(kernel::Wait::Ticket ticket) {
   settled_ = true;
   realm_.isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
   realm_.isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kNone);
+  if (Guest* guest = guest_of(realm_.isolate())) {
+    guest->receive_room().drop();
+    guest->isolate().buffers().blocks().trim();
+  }
   release_stack();
 }
 
 void Loop::wait(kernel::Wait::Ticket ticket, std::optional<Instant> until) {
-  std::vector<pollfd> fds;
-  for (const auto& [id, watch] : watches_) {
-    const std::optional<int> fd = watch.description->host_fd();
-    if (fd)
-      fds.push_back(
-          {*fd, static_cast<short>(watch.direction == Description::Direction::read ? POLLIN : POLLOUT), 0});
-  }
-  if (fds.empty()) {
+  if (std::ranges::none_of(watches_, [](const auto& one) { return one.second.host_fd.has_value(); })) {
     (void)(until ? wait_->block_until(ticket, *until) : wait_->block(ticket));
     return;
   }
   const auto event = wait_->event_fd();
   if (!event.ok()) return;  // no descriptor left: this turn does not sleep
-  fds.push_back({*event, POLLIN, 0});
-  if (wait_->ticket() != ticket || wait_->interrupted()) return;
+  const bool woken = wait_->ticket() != ticket || wait_->interrupted();
   timespec timeout{};
-  if (until) {
+  if (until && !woken) {
     const auto left = std::max(Instant::duration::zero(), *until - std::chrono::steady_clock::now());
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     timeout = {seconds.count(), std::chrono::duration_cast<std::chrono::nanoseconds>(left - seconds).count()};
   }
-  ::ppoll(fds.data(), fds.size(), until ? &timeout : nullptr, nullptr);
-  wait_->drain_event_fd();
+  (void)poll_host(until || woken ? &timeout : nullptr, *event);
+}
+
+bool Loop::poll_host(const timespec* timeout, int event) {
+  polled_.clear();
+  for (const auto& [id, watch] : watches_) {
+    if (!watch.host_fd) continue;
+    const short wanted = watch.direction == Description::Direction::read ? POLLIN : POLLOUT;
+    polled_.push_back({*watch.host_fd, wanted, 0});
+  }
+  if (polled_.empty()) return false;
+  polled_.push_back({event, POLLIN, 0});
+  if (::ppoll(polled_.data(), polled_.size(), timeout, nullptr) <= 0) return false;
+  if (polled_.back().revents != 0) wait_->drain_event_fd();
+  bool any = false;
+  auto polled = polled_.begin();
+  for (auto& [id, watch] : watches_) {
+    if (!watch.host_fd) continue;
+    watch.host_ready = (polled++)->revents != 0;
+    any = any || watch.host_ready;
+  }
+  return any;
 }
 
 }  // namespace tare::engine

@@ -9,6 +9,8 @@
 #include <v8.h>
 #include <vector>
 
+#include <poll.h>
+
 #include "base/clock.hpp"
 #include "engine/isolate/platform.hpp"
 #include "engine/isolate/realm.hpp"
@@ -69,6 +71,8 @@ class Loop {
     std::shared_ptr<kernel::Description> description;
     kernel::Description::Direction direction;
     v8::Global<v8::Function> ready;
+    std::optional<int> host_fd;  ///< of the description, when it is one of the host's
+    bool host_ready = false;     ///< as of the last poll_host(), until it is told
     bool counted = true;
   };
   void update_now();
@@ -79,6 +83,9 @@ class Loop {
   void run_immediates();
   void sleep(kernel::Wait::Ticket ticket);
   void wait(kernel::Wait::Ticket ticket, std::optional<Instant> until);
+  /// Sees which watched descriptors of the host are ready, in one call for all of them and `event` (-1 for
+  /// none). True when one is. Waits for `timeout`, for ever without.
+  bool poll_host(const timespec* timeout, int event = -1);
   std::optional<Instant> deadline() const;
 
   Realm& realm_;
@@ -96,6 +103,7 @@ class Loop {
   int requests_ = 0;
   WatchId next_watch_ = 1;
   std::map<WatchId, Watch> watches_;
+  std::vector<pollfd> polled_;     ///< of poll_host(), kept for its memory
   std::uint32_t* immediate_info_;  ///< [0] how many, [1] how many count, [2] whether some are left over
 };
 

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace tare::engine {
@@ -21,6 +23,9 @@ using kernel::Wait;
 
 /// A frame of at most so much goes into a Unix socket whole or not at all: the kernel takes it in one piece.
 constexpr std::size_t frame_bytes = std::size_t{32} << 10;
+/// As much as fits into a socket that holds nothing, whatever the host's usual size of its buffer is (208
+/// KiB, of which the kernel's own book-keeping takes up to a half).
+constexpr std::size_t frame_bytes_if_empty = std::size_t{80} << 10;
 
 struct Socket {
   Fd fd;
@@ -80,7 +85,7 @@ class Output final : public kernel::HostStream {
   Result<std::size_t> write(std::span<const std::byte> bytes) override {
     if (bytes.empty()) return std::size_t{0};
     const std::lock_guard lock(socket_->writing);
-    const std::size_t size = std::min(bytes.size(), frame_bytes);
+    const std::size_t size = std::min(bytes.size(), largest_frame(bytes.size()));
     if (socket_->output_left && *socket_->output_left < size) {
       socket_->on_limit();
       return Errno{ENOSPC};
@@ -102,6 +107,12 @@ class Output final : public kernel::HostStream {
   }
 
  private:
+  std::size_t largest_frame(std::size_t wanted) const {
+    int unread = 0;
+    const bool asks = wanted > frame_bytes && ::ioctl(socket_->fd.get(), SIOCOUTQ, &unread) == 0;
+    return asks && unread == 0 ? frame_bytes_if_empty : frame_bytes;
+  }
+
   /// All of it, or EAGAIN with nothing sent. Should the kernel ever take a part, the rest waits for room:
   /// half a frame is of no use to anybody.
   Result<void> send(std::array<iovec, 2> parts) {

@@ -67,11 +67,16 @@ OutputReader::Read OutputReader::read(int socket, std::optional<Instant> deadlin
   if (buffer_.empty()) buffer_.resize(output_buffer_bytes);
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);  // a part of a header at most
   end_ -= std::exchange(begin_, 0);
+  const bool waits = deadline || beside != nullptr;
+  // When the last read took all there was, the next one would find nothing.
+  if (waits && std::exchange(drained_, false) && !wait_for_output(socket, deadline, beside))
+    return Read::late;
   for (;;) {
-    const int flags = deadline || beside != nullptr ? MSG_DONTWAIT : 0;
+    const int flags = waits ? MSG_DONTWAIT : 0;
     const ssize_t n = ::recv(socket, buffer_.data() + end_, buffer_.size() - end_, flags);
     if (n > 0) {
       end_ += static_cast<std::size_t>(n);
+      drained_ = end_ < buffer_.size();
       return Read::more;
     }
     if (n == 0 || errno == ECONNRESET) return Read::end;

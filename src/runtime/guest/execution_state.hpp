@@ -37,6 +37,7 @@ class OutputReader {
   std::size_t end_ = 0;
   Stream stream_{};
   std::size_t left_ = 0;  ///< of the frame at hand
+  bool drained_ = true;   ///< the socket was empty after the last read
 };
 
 struct Execution::State {
