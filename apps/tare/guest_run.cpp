@@ -112,6 +112,13 @@ std::chrono::milliseconds timeout_of(const std::string& text) {
   return std::chrono::milliseconds(std::max<long>(1, std::lround(*seconds * 1000)));
 }
 
+guest::Library library_of(const std::string& text) {
+  guest::Library library{};
+  if (!boost::describe::enum_from_string(text.c_str(), library))
+    throw usage(fmt::format("--library must be small or large, got {}", text));
+  return library;
+}
+
 std::string read_stdin() {
   std::string all;
   char piece[16384];
@@ -346,6 +353,7 @@ int guest_run(const GuestRunFlags& flags, Context& context) {
     options.memory_limit_bytes += bytes;
   }
   options.pool = flags.pool ? static_cast<std::uint32_t>(whole_number("--pool", *flags.pool, pool_range)) : 0;
+  if (flags.library) options.library = library_of(*flags.library);
   options.network = machine.permissions.network;
   options.log = [&context](guest::Level level, const std::string& text) {
     if (level >= guest::Level::warning) context.err.write("tare: " + text::one_line(text) + "\n");

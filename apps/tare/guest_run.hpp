@@ -21,6 +21,7 @@ struct GuestRunFlags {
   std::optional<std::string> files;
   std::optional<std::string> timeout;
   std::optional<std::string> pool;
+  std::optional<std::string> library;
   std::vector<std::string> mounts;
   std::optional<std::string> cwd;
   std::optional<std::string> code;  ///< of -e

@@ -73,14 +73,14 @@ function applyOptions() {
     setSourceMapsSupport(true, { __proto__: null, nodeModules: true, generatedCode: true });
   }
   if (options['--conditions'].length > 0 || options['--require'].length > 0 || options['--frozen-intrinsics']) {
-    // It insists that no module has run yet, which one has in the snapshot, to warm it.
-    const { hasStartedUserCJSExecution } = helpers;
+    // It insists that no module has run yet, which some have in the snapshot, to warm it.
+    const { hasStartedUserCJSExecution, hasStartedUserESMExecution } = helpers;
     const { initializeModuleLoaders } = preExecution;
-    helpers.hasStartedUserCJSExecution = () => false;
+    helpers.hasStartedUserCJSExecution = helpers.hasStartedUserESMExecution = () => false;
     try {
       initializeModuleLoaders({ shouldSpawnLoaderHookWorker: false, shouldPreloadModules: true });
     } finally {
-      helpers.hasStartedUserCJSExecution = hasStartedUserCJSExecution;
+      Object.assign(helpers, { hasStartedUserCJSExecution, hasStartedUserESMExecution });
     }
   }
 }

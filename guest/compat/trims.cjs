@@ -31,6 +31,9 @@ const TRIMS = {
   'internal/encoding': [later('isSinglebyteEncoding, createSinglebyteDecoder', 'internal/encoding/single-byte')],
   // Blobs, and with them the encodings.
   'fs': [later('createBlobFromFilePath', 'internal/blob')],
+  // The loader that was tried in the snapshot must not be the guest's: it has the conditions of no command line.
+  'internal/modules/esm/loader': [['function isCascadedLoaderInitialized() {',
+    'getOrInitializeCascadedLoader.forget = () => { cascadedLoader = undefined; }; function isCascadedLoaderInitialized() {']],
   // data: URLs and MIME types.
   'internal/url': [later('percentDecode', 'internal/data_url')],
 };

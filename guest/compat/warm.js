@@ -41,6 +41,77 @@ function load() {
   module._compile('require("path"); require("node:fs"); module.exports = __filename', '/warm.js');
 }
 
+/**
+ * What programs import most, but for util and process: to import one loads the workers, which change process.chdir, the
+ * other makes the standard streams.
+ */
+const often = [
+  'assert', 'async_hooks', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path',
+  'perf_hooks', 'querystring', 'readline', 'stream', 'stream/promises', 'stream/web', 'string_decoder', 'timers',
+  'timers/promises', 'tty', 'url', 'zlib',
+];
+
+/** Files that the loader of ES modules finds, while there is no file system. */
+const graph = {
+  '/tare:warm/main.mjs': `import path, { join } from "node:path";
+import { warm } from "./warm.mjs";
+import { createRequire } from "node:module";
+const { later } = await import("./later.mjs");
+await Promise.all(${JSON.stringify(often)}.map((name) => import("node:" + name)));
+performance.now();
+export { join, later };
+export default warm;
+`,
+  '/tare:warm/warm.mjs': 'export const warm = import.meta.url;\n',
+  '/tare:warm/later.mjs': 'import { warm as value } from "./warm.mjs";\nexport const later = value;\n',
+};
+
+/** What a path leads to: 0 is a file, 1 a folder. */
+const kindOf = (name) => (name in graph ? 0 : 1);
+
+function statOf(fs, name, bigint) {
+  const [values, number] = bigint ? [fs.bigintStatValues, BigInt] : [fs.statValues, Number];
+  values.fill(number(0));
+  values[1] = number(kindOf(name) === 0 ? 0o100644 : 0o040755);
+  if (kindOf(name) === 0) values[8] = number(graph[name].length);
+  return values;
+}
+
+/** Loads ES modules from the command line to the end, as nearly all of what runs then is the same for any. */
+function importModules() {
+  const fs = library.internalBinding('fs');
+  const modules = library.internalBinding('modules');
+  const real = [{ ...fs }, { ...modules }];
+  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
+  const id = ids[kAsyncIdCounter];
+  let opened;
+  let unread = '';
+  Object.assign(fs, {
+    lstat: (name, bigint) => statOf(fs, name, bigint),
+    fstat: () => statOf(fs, opened, false),
+    internalModuleStat: kindOf,
+    open: (name) => { opened = name; unread = graph[name]; return 9; },
+    close: () => undefined,
+    read: (fd, buffer, offset) => { const count = buffer.utf8Write(unread, offset); unread = ''; return count; },
+  });
+  Object.assign(modules, {
+    getNearestParentPackageJSONType: () => 'none',
+    getPackageScopeConfig: () => '/package.json',
+    getPackageType: () => undefined,
+    getNearestParentPackageJSON: () => undefined,
+  });
+  const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
+  require('internal/modules/run_main').executeUserEntryPoint('/tare:warm/main.mjs');
+  host.task_queue.runMicrotasks();
+  process._tickCallback();
+  Object.assign(fs, real[0]);
+  Object.assign(modules, real[1]);
+  getOrInitializeCascadedLoader.forget();
+  ids[kAsyncIdCounter] = id;
+  for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
+  for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
+}
+
 function talk() {
   console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
   console.error('warm');
@@ -85,6 +156,7 @@ function rehearse() {
   load();
   measure();
   talk();
+  if (kit.large) importModules();
   leave();
   process.chdir('/'); // forgets the directory that it has cached
   tools.rehearsal = false;
@@ -100,4 +172,5 @@ function rehearse() {
 // The code of what only the boot needed is not worth its place.
 kit.dropCode();
 rehearse();
+delete require('internal/modules/esm/loader').getOrInitializeCascadedLoader.forget;
 Buffer.poolSize = 64 * 1024; // as Node has it

@@ -6,7 +6,7 @@ table.js makes such rows of functions. Programs of the area `packages` find what
 installed: on the host through a link above them, in the guest through the same link to a mount.
 differences.json says which programs differ and why; one that is listed there and does not differ fails, too.
 
-TARE_CASE=TEXT runs only programs with that text in their name. `conformance_test.py --table` renews the table in
+TARE_CASE=TEXT runs only programs with that text in their name, TARE_LIBRARY=large with the large library of the engine. `conformance_test.py --table` renews the table in
 docs/guest.md, which says what differs.
 """
 
@@ -66,6 +66,7 @@ def packages():
     return folder / "node_modules" if (folder / ".tare-installed").exists() else None
 
 
+LIBRARY = os.environ.get("TARE_LIBRARY", "small")
 NODE = host_node()
 PACKAGES = packages()
 WITHOUT = reason_without_guest() if NODE else "the pinned Node is not installed"
@@ -144,7 +145,7 @@ class Runner:
             mount = ["--mount", f"{PACKAGES}:{PACKAGES}"] if program.packages else []
             shown = str(PACKAGES) if program.packages else ""
             argv = [*mount, "-e", STARTER, str(home), shown, json.dumps(program.files), *program.argv]
-        return self.finish([str(TARE), "guest", "run", *argv], home, None, program, [])
+        return self.finish([str(TARE), "guest", "run", "--library", LIBRARY, *argv], home, None, program, [])
 
     @staticmethod
     def finish(command, home, env, program, names):

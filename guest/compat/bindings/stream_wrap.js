@@ -14,7 +14,7 @@ const ECANCELED = -125;
 const EOF = -4095;
 /** So many pieces are read in one turn at most, as libuv does it. */
 const pieces = 32;
-/** What sys.receive gives at most. After less than that there is nothing more for now, as libuv takes it. */
+/** What sys.receive gives at most. After less than that the host has no more for now. */
 const piece = 65536;
 
 b.WriteWrap = class WriteWrap extends AsyncWrap {
@@ -29,6 +29,7 @@ function bytesOf(text, encoding) {
 class LibuvStreamWrap extends HandleWrap {
   #fd = -1;
   #reading;
+  #ofHost = false;
   #writing;
   #queue = [];
   #shutdown;
@@ -54,6 +55,7 @@ class LibuvStreamWrap extends HandleWrap {
     const id = sys.watch(this.#fd, false, () => this.#readable());
     if (id < 0) return id;
     this.#reading = id;
+    this.#ofHost = sys.isOfHost(this.#fd);
     if (!this.hasRef()) sys.setCounted(id, false);
     return 0;
   }
@@ -162,7 +164,7 @@ class LibuvStreamWrap extends HandleWrap {
       const room = this.#userBuffer === undefined ? piece : this.#userBuffer.byteLength;
       const next = this.#tell(count, typeof got === 'number' ? undefined : got);
       if (this.#userBuffer !== undefined && next !== undefined) this.#userBuffer = next;
-      if (count < room) return;
+      if (this.#ofHost && count < room) return;
     }
   }
 

@@ -23,6 +23,12 @@ std::int64_t watch(Guest& guest, const Arguments& args) {
   return guest.loop().watch(*open, direction(args, 1), args[2].As<v8::Function>());
 }
 
+/// isOfHost(fd): whether asking it takes a call of the system
+void is_of_host(Guest& guest, const Arguments& args) {
+  const auto open = description(guest, args, 0);
+  args.GetReturnValue().Set(open.ok() && (*open)->host_fd().has_value());
+}
+
 std::int64_t unwatch(Guest& guest, const Arguments& args) {
   guest.loop().unwatch(static_cast<Loop::WatchId>(integer(args, 0)));
   return 0;
@@ -102,6 +108,7 @@ void receive(Guest& guest, const Arguments& args) {
 
 const Native sys_stream_natives[] = {
     {"watch", number_call<watch>},
+    {"isOfHost", any_call<is_of_host>},
     {"unwatch", number_call<unwatch>},
     {"setCounted", number_call<set_counted>},
     {"pipe", any_call<make_pipe>},

@@ -101,6 +101,6 @@ class IsolateOwner {
 
 /// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. If the code
 /// throws, says what on stderr and ends the process: V8 can't take a snapshot back that was begun.
-std::string build_snapshot();
+std::string build_snapshot(guest::Library library);
 
 }  // namespace tare::engine

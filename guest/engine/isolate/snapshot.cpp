@@ -10,6 +10,7 @@
 #include "engine/isolate/isolate.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/isolate/realm.hpp"
+#include "engine/modules/state.hpp"
 #include "engine/modules/vm_context.hpp"
 
 namespace tare::engine {
@@ -25,7 +26,7 @@ std::string describe(v8::Isolate* isolate, Local<v8::Context> context, const v8:
 }
 
 /// Runs tare/boot, which hands its callbacks to kit.ready; they are the one datum of the context.
-void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
+void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate, guest::Library library) {
   const v8::HandleScope scope(isolate);
   const Local<v8::Context> context = v8::Context::New(isolate);
   const v8::Context::Scope inside(context);
@@ -34,6 +35,7 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
   if (text == nullptr)
     throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
   const Local<v8::Object> kit = make_kit(isolate, context);
+  kit->Set(context, key(isolate, "large"), v8::Boolean::New(isolate, library == guest::Library::large)).Check();
   Local<v8::Function> function;
   Local<Value> arguments[] = {kit};
   Local<Value> callbacks;
@@ -45,12 +47,14 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate) {
                 caught.HasCaught() ? describe(isolate, context, caught) : "its boot code made no callbacks");
   }
   isolate->PerformMicrotaskCheckpoint();
+  // Modules of the rehearsal: V8 can't write any.
+  set_module_state(context, ModuleSlot::wraps, v8::Map::New(isolate));
   creator.AddData(context, callbacks.As<v8::Object>());
   creator.SetDefaultContext(context);
   creator.AddContext(make_vm_context_model(isolate));
 }
 
-std::string build() {
+std::string build(guest::Library library) {
   constexpr std::uint64_t plenty = std::uint64_t{512} << 20;
   Buffers buffers(plenty);
   Delegate delegate;
@@ -64,7 +68,7 @@ std::string build() {
     v8::SnapshotCreator creator(isolate, params);
     isolate->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
     try {
-      boot(creator, isolate);
+      boot(creator, isolate, library);
     } catch (const Error& error) {
       // A creator can't be destroyed without its blob: the process, which has nothing else to do, ends here.
       fmt::print(stderr, "{}\n", error.line());
@@ -82,9 +86,9 @@ std::string build() {
 
 }  // namespace
 
-std::string build_snapshot() {
+std::string build_snapshot(guest::Library library) {
   std::string blob;
-  std::thread([&] { blob = build(); }).join();
+  std::thread([&] { blob = build(library); }).join();
   return blob;
 }
 

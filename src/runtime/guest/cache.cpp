@@ -25,7 +25,7 @@ constexpr const char* pack_name = "pack";
 constexpr const char* snapshot_name = "snapshot.blob";
 constexpr const char* receipt_name = "receipt.json";
 constexpr std::string_view unfinished = ".new-";
-constexpr std::size_t installations_kept = 3;
+constexpr std::size_t installations_kept = 6;
 constexpr std::chrono::seconds tool_limit{120};
 
 /// Of a file, without reading it.
@@ -81,7 +81,7 @@ void run_tool(const std::string& what, std::vector<std::string> argv) {
               words.empty() ? how : how + ": " + words);
 }
 
-void make(const Installation& installation, const fs::path& folder) {
+void make(const Installation& installation, Library library, const fs::path& folder) {
   const std::string node = installation.node.string();
   const std::string pack = (folder / pack_name).string();
   const std::string snapshot = (folder / snapshot_name).string();
@@ -89,6 +89,7 @@ void make(const Installation& installation, const fs::path& folder) {
            {node, "--expose-internals", (installation.lib / "compat" / "extract.cjs").string(), pack});
   EngineConfig config;
   config.build = true;
+  if (library != Library::small) config.library = library;
   config.pack = pack;
   config.snapshot = snapshot;
   std::vector<std::string> build{node};
@@ -135,9 +136,9 @@ void sweep(const fs::path& cache, const fs::path& in_use) {
 }
 
 /// For a folder that is used and not written: what is made is this process's own.
-Prepared in_private(const Installation& installation, const std::string& why) {
+Prepared in_private(const Installation& installation, Library library, const std::string& why) {
   auto folder = std::make_shared<file::TemporaryFolder>("tare-guest");
-  make(installation, folder->path());
+  make(installation, library, folder->path());
   Prepared prepared = in_folder(folder->path());
   prepared.notice =
       fmt::format("the guest engine starts from a temporary folder, and slowly: cannot write {} ({})",
@@ -163,7 +164,7 @@ class Hash {
 
 }  // namespace
 
-std::string cache_key(const Installation& installation) {
+std::string cache_key(const Installation& installation, Library library) {
   std::vector<fs::path> files{installation.node};
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(installation.lib, error)) {
@@ -179,19 +180,19 @@ std::string cache_key(const Installation& installation) {
     hash.add(json::line(*facts));
   }
   for (const std::string& flag : installation.node_flags) hash.add(flag);
-  return fmt::format("{}-{:016x}", node_version, hash.value());
+  return fmt::format("{}-{:016x}{}", node_version, hash.value(), library == Library::large ? "-large" : "");
 }
 
-Prepared prepare(const Installation& installation, Reuse reuse) {
-  const fs::path folder = installation.cache / cache_key(installation);
+Prepared prepare(const Installation& installation, Library library, Reuse reuse) {
+  const fs::path folder = installation.cache / cache_key(installation, library);
   if (reuse == Reuse::allowed && is_whole(folder)) return in_folder(folder);
 
   std::error_code error;
   fs::create_directories(installation.cache, error);
-  if (error) return in_private(installation, error.message());
+  if (error) return in_private(installation, library, error.message());
   const auto before = receipt_of(folder);
   const Fd lock = lock_folder(installation.cache);
-  if (!lock) return in_private(installation, errno_text(errno));
+  if (!lock) return in_private(installation, library, errno_text(errno));
   // Somebody else may have made it while we waited.
   const bool made_meanwhile = reuse == Reuse::allowed || receipt_of(folder) != before;
   if (made_meanwhile && is_whole(folder)) return in_folder(folder);
@@ -199,9 +200,9 @@ Prepared prepare(const Installation& installation, Reuse reuse) {
   sweep(installation.cache, folder);
   const fs::path fresh = folder.string() + std::string(unfinished) + std::to_string(::getpid());
   fs::create_directory(fresh, error);
-  if (error) return in_private(installation, error.message());
+  if (error) return in_private(installation, library, error.message());
   try {
-    make(installation, fresh);
+    make(installation, library, fresh);
   } catch (const Error&) {
     fs::remove_all(fresh, error);
     throw;
@@ -210,7 +211,7 @@ Prepared prepare(const Installation& installation, Reuse reuse) {
   fs::rename(fresh, folder, error);
   if (error) {
     fs::remove_all(fresh, error);
-    return in_private(installation, error.message());
+    return in_private(installation, library, error.message());
   }
   return in_folder(folder);
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/file.hpp"
+#include "protocol/messages.hpp"
 #include "runtime/guest/installation.hpp"
 
 namespace tare::guest {
@@ -18,9 +19,9 @@ struct Prepared {
   std::shared_ptr<file::TemporaryFolder> folder;  ///< holds them, if it is not the cache
 };
 
-/// Names the files that belong to this installation: the version of Node, and a hash of the path, size and
-/// time of change of its program and of every file in lib. Throws Error(unavailable).
-std::string cache_key(const Installation& installation);
+/// Names the files that belong to this installation and library: the version of Node, a hash of the path, size and
+/// time of change of its program and of every file in lib, and the library. Throws Error(unavailable).
+std::string cache_key(const Installation& installation, Library library = Library::small);
 
 enum class Reuse {
   allowed,
@@ -28,8 +29,9 @@ enum class Reuse {
 };
 
 /// Finds both files in the cache or makes them there, one process at a time, and keeps those of the newest
-/// three installations. A file that is damaged is made again. Where the cache cannot be written they are made
+/// six installations. A file that is damaged is made again. Where the cache cannot be written they are made
 /// in a temporary folder. Throws Error(failed) with what the tool said that could not make them.
-Prepared prepare(const Installation& installation, Reuse reuse = Reuse::allowed);
+Prepared prepare(const Installation& installation, Library library = Library::small,
+                 Reuse reuse = Reuse::allowed);
 
 }  // namespace tare::guest

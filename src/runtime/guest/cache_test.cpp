@@ -43,19 +43,28 @@ TEST(GuestCache, what_is_refused_is_made_again) {
   const World world;
   const Prepared made = prepare(world.installation());
   const auto before = fs::last_write_time(made.snapshot);
-  prepare(world.installation(), Reuse::refused);
+  prepare(world.installation(), Library::small, Reuse::refused);
   EXPECT_NE(fs::last_write_time(made.snapshot), before);
 }
 
-TEST(GuestCache, a_changed_engine_has_files_of_its_own_and_the_newest_three_stay) {
+TEST(GuestCache, a_changed_engine_has_files_of_its_own_and_the_newest_six_stay) {
   World world;
   fs::path newest;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 8; ++i) {
     world.set_mode("version " + std::string(static_cast<std::size_t>(i), 'x'));
     newest = prepare(world.installation()).snapshot.parent_path();
   }
   EXPECT_TRUE(fs::exists(newest));
-  EXPECT_EQ(entries(world.installation().cache), 3U);
+  EXPECT_EQ(entries(world.installation().cache), 6U);
+}
+
+TEST(GuestCache, each_library_has_its_own_files) {
+  const World world;
+  const fs::path small = prepare(world.installation()).snapshot;
+  const fs::path large = prepare(world.installation(), Library::large).snapshot;
+  EXPECT_NE(large, small);
+  EXPECT_TRUE(fs::exists(small));
+  EXPECT_EQ(prepare(world.installation(), Library::large).snapshot, large);
 }
 
 TEST(GuestCache, several_at_once_make_it_once) {

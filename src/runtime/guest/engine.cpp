@@ -57,14 +57,14 @@ class Engine::Core {
     options_.readable_roots = checked_roots(options_.readable_roots, MountAccess::ro, options_.installation);
     options_.cache_roots = checked_roots(options_.cache_roots, MountAccess::rw, options_.installation);
     check_apart(options_.cache_roots, options_.roots);
-    prepared_ = prepare(options_.installation);
+    prepared_ = prepare(options_.installation, options_.library);
     if (prepared_.notice) tell(Level::warning, *prepared_.notice);
     try {
       current_ = launch();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::failed) throw;
       // Perhaps what it starts from is damaged in a way that shows only now.
-      prepared_ = prepare(options_.installation, Reuse::refused);
+      prepared_ = prepare(options_.installation, options_.library, Reuse::refused);
       current_ = launch();
     }
   }

@@ -20,7 +20,8 @@ namespace tare::guest {
 
 struct EngineOptions {
   std::uint32_t pool = 8;         ///< isolates that are kept ready for a start; 0: every start is cold
-  Access network = Access::deny;  ///< of the engine process itself; a machine needs it too
+  Library library = Library::small;  ///< of each of them
+  Access network = Access::deny;     ///< of the engine process itself; a machine needs it too
   std::vector<std::filesystem::path> roots;  ///< folders of the host at and below which mounts may lie
   std::vector<std::filesystem::path> readable_roots;  ///< the same for mounts that are read-only
   /// Folders at and below which contexts may keep code (ContextOptions). No guest may write there: V8 runs
