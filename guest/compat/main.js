@@ -38,6 +38,10 @@ preExecution.prepareMainThreadExecution = (expandArgv1) => {
   if (process.env.NODE_NO_WARNINGS === '1') process.removeListener('warning', onWarning);
   Module._initPaths();
   if (tools.parsed.options) applyOptions();
+  // Where the command line has something to say about modules, they are not what others find.
+  if (tools.keepsGraphs && !tools.parsed.options) {
+    require('internal/modules/esm/loader').getOrInitializeCascadedLoader.graphs = tools.graphs ??= kit.compile('tare/graphs', 'glue')(tools);
+  }
   if (tools.bootstrap !== undefined) runBootstrap(tools.bootstrap);
   return entry;
 };
@@ -104,8 +108,9 @@ const parse = kit.compile('tare/options', 'glue')(tools);
 // Read when somebody asks for it: see bootConfig in extract.cjs.
 tools.lazily(process, 'config', () => JSON.parse(kit.text('table/process_config'), (key, value) => Object.freeze(value)));
 
-callbacks.attach = (argv, environment, bootstrap) => {
+callbacks.attach = (argv, environment, bootstrap, keepsGraphs) => {
   tools.bootstrap = bootstrap;
+  tools.keepsGraphs = keepsGraphs;
   tools.startClock();
   tools.setEnvironment(environment);
   tools.parsed = parse(argv, process.env.NODE_OPTIONS, options);

@@ -31,9 +31,12 @@ const TRIMS = {
   'internal/encoding': [later('isSinglebyteEncoding, createSinglebyteDecoder', 'internal/encoding/single-byte')],
   // Blobs, and with them the encodings.
   'fs': [later('createBlobFromFilePath', 'internal/blob')],
-  // The loader that was tried in the snapshot must not be the guest's: it has the conditions of no command line.
+  // The loader that was tried in the snapshot must not be the guest's: it has the conditions of no command line. And
+  // what a program imports may be kept: see graphs.js.
   'internal/modules/esm/loader': [['function isCascadedLoaderInitialized() {',
-    'getOrInitializeCascadedLoader.forget = () => { cascadedLoader = undefined; }; function isCascadedLoaderInitialized() {']],
+    'getOrInitializeCascadedLoader.forget = () => { cascadedLoader = undefined; }; function isCascadedLoaderInitialized() {'],
+    ['moduleJob = await this.getOrCreateModuleJob(parentURL, request);',
+      'moduleJob = await (getOrInitializeCascadedLoader.graphs?.(this, parentURL, request) ?? this.getOrCreateModuleJob(parentURL, request));']],
   // data: URLs and MIME types.
   'internal/url': [later('percentDecode', 'internal/data_url')],
 };

@@ -57,6 +57,7 @@ const graph = {
 import { warm } from "./warm.mjs";
 import { createRequire } from "node:module";
 const { later } = await import("./later.mjs");
+await import("./kept.mjs");
 await Promise.all(${JSON.stringify(often)}.map((name) => import("node:" + name)));
 performance.now();
 export { join, later };
@@ -66,34 +67,53 @@ export default warm;
   '/tare:warm/later.mjs': 'import { warm as value } from "./warm.mjs";\nexport const later = value;\n',
 };
 
+/** A graph as it is kept. */
+const keptGraph = [
+  '/tare:warm/kept.mjs', 'import path from "node:path";\nimport { warm } from "./warm.mjs";\nimport { one } from "./one.mjs";\n',
+  ['node:path', 'node:path', './warm.mjs', 1, './one.mjs', 2],
+  '/tare:warm/warm.mjs', graph['/tare:warm/warm.mjs'], [], '/tare:warm/one.mjs', 'export const one = 1;\n', [],
+];
+
 /** What a path leads to: 0 is a file, 1 a folder. */
 const kindOf = (name) => (name in graph ? 0 : 1);
 
-function statOf(fs, name, bigint) {
-  const [values, number] = bigint ? [fs.bigintStatValues, BigInt] : [fs.statValues, Number];
+function statOf(name, values) {
+  const number = values instanceof BigInt64Array ? BigInt : Number;
   values.fill(number(0));
   values[1] = number(kindOf(name) === 0 ? 0o100644 : 0o040755);
   if (kindOf(name) === 0) values[8] = number(graph[name].length);
-  return values;
+  return 0;
+}
+
+/** System calls that find those files. */
+function playFiles() {
+  let opened;
+  let unread = '';
+  return {
+    lstat: statOf,
+    fstat: (fd, values) => statOf(opened, values),
+    moduleStat: kindOf,
+    open(name) {
+      opened = name;
+      unread = graph[name];
+      return 9;
+    },
+    close: () => 0,
+    read(fd, buffer, offset) {
+      const count = buffer.utf8Write(unread, offset);
+      unread = '';
+      return count;
+    },
+  };
 }
 
 /** Loads ES modules from the command line to the end, as nearly all of what runs then is the same for any. */
 function importModules() {
-  const fs = library.internalBinding('fs');
   const modules = library.internalBinding('modules');
-  const real = [{ ...fs }, { ...modules }];
+  const real = { ...modules };
   const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
   const id = ids[kAsyncIdCounter];
-  let opened;
-  let unread = '';
-  Object.assign(fs, {
-    lstat: (name, bigint) => statOf(fs, name, bigint),
-    fstat: () => statOf(fs, opened, false),
-    internalModuleStat: kindOf,
-    open: (name) => { opened = name; unread = graph[name]; return 9; },
-    close: () => undefined,
-    read: (fd, buffer, offset) => { const count = buffer.utf8Write(unread, offset); unread = ''; return count; },
-  });
+  Object.assign(sys, playFiles());
   Object.assign(modules, {
     getNearestParentPackageJSONType: () => 'none',
     getPackageScopeConfig: () => '/package.json',
@@ -101,11 +121,16 @@ function importModules() {
     getNearestParentPackageJSON: () => undefined,
   });
   const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
+  const { kept_graph: natives } = host;
+  const realNatives = { ...natives };
+  Object.assign(natives, { find: (path) => (path === keptGraph[0] ? keptGraph : undefined), keep: () => {} });
+  getOrInitializeCascadedLoader.graphs = tools.graphs = kit.compile('tare/graphs', 'glue')(tools);
   require('internal/modules/run_main').executeUserEntryPoint('/tare:warm/main.mjs');
   host.task_queue.runMicrotasks();
   process._tickCallback();
-  Object.assign(fs, real[0]);
-  Object.assign(modules, real[1]);
+  Object.assign(modules, real);
+  Object.assign(natives, realNatives);
+  delete getOrInitializeCascadedLoader.graphs;
   getOrInitializeCascadedLoader.forget();
   ids[kAsyncIdCounter] = id;
   for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;

@@ -12,6 +12,7 @@ extern const Binding contextify_binding;
 extern const Binding encoding_binding;
 extern const Binding errors_binding;
 extern const Binding icu_binding;
+extern const Binding kept_graph_binding;
 extern const Binding loop_binding;
 extern const Binding messaging_binding;
 extern const Binding module_wrap_binding;
@@ -40,6 +41,7 @@ std::span<const Binding* const> all_bindings() {
       &encoding_binding,
       &errors_binding,
       &icu_binding,
+      &kept_graph_binding,
       &loop_binding,
       &messaging_binding,
       &module_wrap_binding,

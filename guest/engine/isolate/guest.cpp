@@ -71,11 +71,12 @@ void Guest::exit(int code) {
 
 void Guest::attach() {
   v8::Isolate* isolate = realm_.isolate();
-  std::array<Local<Value>, 3> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env()),
-                                        v8::Undefined(isolate)};
+  std::array<Local<Value>, 4> arguments{strings(isolate, process_->argv()), pairs(isolate, process_->env()),
+                                        v8::Undefined(isolate), v8::False(isolate)};
   const Assignment* assignment = assignment_of(*process_);
   const ContextSetup* context = assignment == nullptr ? nullptr : assignment->context();
   if (context != nullptr && context->bootstrap) arguments[2] = to_v8(isolate, *context->bootstrap);
+  if (context != nullptr && context->folder != nullptr) arguments[3] = v8::True(isolate);
   (void)realm_.call_bare("attach", arguments);
 }
 
