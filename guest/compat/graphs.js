@@ -10,12 +10,18 @@ const { kEvaluationPhase } = binding('module_wrap');
 
 const hasNone = (attributes) => attributes === undefined || Object.keys(attributes).length === 0;
 
+const origin = 'file://';
+
+/** The path of a file's URL that has nothing else in it. A pattern would take longer, as each guest compiles it anew. */
+const plainPath = (url) => (url.startsWith('file:///') && !url.includes('%') && !url.includes('?') && !url.includes('#') ?
+  url.slice(origin.length) : undefined);
+
 /** The path of what is imported, when it is named by one; undefined for packages and what only a URL can say. */
 function pathOf(specifier, parentURL) {
-  let url;
-  if (specifier.startsWith('file:///')) url = specifier;
-  else if (/^\.{0,2}\//.test(specifier) && parentURL?.startsWith('file:///')) url = new URL(specifier, parentURL).href;
-  return url === undefined || /[%?#]/.test(url) ? undefined : url.slice('file://'.length);
+  if (specifier.startsWith('./') || specifier.startsWith('../') || specifier.startsWith('/')) {
+    return parentURL === undefined ? undefined : plainPath(new URL(specifier, parentURL).href);
+  }
+  return plainPath(specifier);
 }
 
 class KeptJob extends ModuleJob {
@@ -54,7 +60,7 @@ function build(loader, graph, isEntry) {
   const jobs = [];
   const made = [];
   for (let i = 0; i < graph.length; i += 3) {
-    const url = `file://${graph[i]}`;
+    const url = `${origin}${graph[i]}`;
     let job = loader.loadCache.get(url);
     if (job === undefined) {
       job = makeJob(loader, url, graph[i + 1], isEntry && i === 0);
@@ -69,7 +75,7 @@ function build(loader, graph, isEntry) {
   return jobs[0];
 }
 
-const isKept = (job) => job.url.startsWith('file:///') && !/[%?#]/.test(job.url) && /\.m?js$/.test(job.url) &&
+const isKept = (job) => plainPath(job.url) !== undefined && (job.url.endsWith('.mjs') || job.url.endsWith('.js')) &&
   !job.module.isCommonJS && hasNone(job.importAttributes) && job.phase === kEvaluationPhase && Array.isArray(job.linked);
 
 /** What keep() takes: [path, [specifier, index or URL, …], …]; undefined for a graph with anything but files and Node's modules. */
@@ -91,7 +97,7 @@ function describe(root) {
       if (!jobs.includes(other)) jobs.push(other);
       requests.push(wanted[i].specifier, jobs.indexOf(other));
     }
-    list.push(job.url.slice('file://'.length), requests);
+    list.push(plainPath(job.url), requests);
   }
   return list;
 }
@@ -108,8 +114,8 @@ function attempt(work) {
 /** Instead of loader.getOrCreateModuleJob, for what a program imports; undefined when it is not for here. */
 return (loader, parentURL, request) => {
   const path = attempt(() => (resolveHooks.length + loadHooks.length === 0 && hasNone(request.attributes) &&
-    request.phase === kEvaluationPhase ? pathOf(request.specifier, parentURL) : undefined));
-  if (path === undefined || loader.loadCache.get(`file://${path}`) !== undefined) return undefined;
+    request.phase === kEvaluationPhase ? pathOf(`${request.specifier}`, parentURL) : undefined));
+  if (path === undefined || loader.loadCache.get(`${origin}${path}`) !== undefined) return undefined;
   const kept = attempt(() => {
     const graph = natives.find(path);
     return graph === undefined ? undefined : build(loader, graph, parentURL === undefined);

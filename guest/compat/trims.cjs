@@ -22,7 +22,7 @@ const TRIMS = {
   ],
   // 64 KiB for small buffers; none at all until warm.js is through: in a snapshot it would forget that it must not be
   // transferred.
-  'buffer': [['\ncreatePool();\n', '\npoolSize = poolOffset = 0;\n'],
+  'buffer': [['\ncreatePool();\n', '\nBuffer.dropPool = () => { poolSize = poolOffset = 0; allocPool = allocBuffer = undefined; }; Buffer.dropPool();\n'],
     // Without one before, a pool that could not be made must not look like one.
     ['  poolSize = Buffer.poolSize;\n  allocBuffer = createUnsafeBuffer(poolSize);\n', '  allocBuffer = createUnsafeBuffer(Buffer.poolSize);\n  poolSize = Buffer.poolSize;\n'], ['Buffer.poolSize = 64 * 1024;', 'Buffer.poolSize = 0;']],
   // Room for 2,048 callbacks in each queue, before any waits.

@@ -150,10 +150,19 @@ function measure() {
   process.resourceUsage();
 }
 
+/** Small buffers out of a pool, which goes again. */
+function pool() {
+  Buffer.poolSize = 64 * 1024;
+  Buffer.from(`${Buffer.allocUnsafe(3).length}`);
+  Buffer.poolSize = 0;
+  Buffer.dropPool();
+}
+
 function leave() {
   preExecution.markBootstrapComplete();
-  process.exitCode = 0;
-  process.emit('exit', 0);
+  callbacks.beforeExit();
+  callbacks.exit();
+  globalThis.process.exitCode = 0;
   process.exit(0);
 }
 
@@ -180,6 +189,7 @@ function rehearse() {
   evaluate();
   load();
   measure();
+  pool();
   talk();
   if (kit.large) importModules();
   leave();
@@ -198,4 +208,5 @@ function rehearse() {
 kit.dropCode();
 rehearse();
 delete require('internal/modules/esm/loader').getOrInitializeCascadedLoader.forget;
+delete Buffer.dropPool;
 Buffer.poolSize = 64 * 1024; // as Node has it
