@@ -111,20 +111,23 @@ function attempt(work) {
   }
 }
 
-/** Instead of loader.getOrCreateModuleJob, for what a program imports; undefined when it is not for here. */
-return (loader, parentURL, request) => {
-  const path = attempt(() => (resolveHooks.length + loadHooks.length === 0 && hasNone(request.attributes) &&
-    request.phase === kEvaluationPhase ? pathOf(`${request.specifier}`, parentURL) : undefined));
-  if (path === undefined || loader.loadCache.get(`${origin}${path}`) !== undefined) return undefined;
-  const kept = attempt(() => {
+/** The path of what is imported, when its graph may be kept. */
+const pathOfRequest = (parentURL, request) => (resolveHooks.length + loadHooks.length === 0 && hasNone(request.attributes) &&
+  request.phase === kEvaluationPhase ? pathOf(`${request.specifier}`, parentURL) : undefined);
+
+return {
+  /** The job of what is imported, when its graph is kept. */
+  find: (loader, parentURL, request) => attempt(() => {
+    const path = pathOfRequest(parentURL, request);
+    if (path === undefined || loader.loadCache.get(`${origin}${path}`) !== undefined) return undefined;
     const graph = natives.find(path);
     return graph === undefined ? undefined : build(loader, graph, parentURL === undefined);
-  });
-  if (kept !== undefined) return kept;
-  const job = loader.getOrCreateModuleJob(parentURL, request);
-  attempt(() => {
-    const list = job instanceof ModuleJob ? describe(job) : undefined;
+  }),
+
+  /** Keeps the graph of a job that the loader has made. */
+  keep: (parentURL, request, job) => attempt(() => {
+    const path = pathOfRequest(parentURL, request);
+    const list = path !== undefined && job instanceof ModuleJob ? describe(job) : undefined;
     if (list !== undefined) natives.keep(path, list);
-  });
-  return job;
+  }),
 };

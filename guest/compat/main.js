@@ -21,6 +21,7 @@ preExecution.prepareMainThreadExecution(false, false);
 building[0] = 0;
 initializeCJS();
 initializeESM(false);
+kit.compile('tare/output', 'glue')(tools);
 
 preExecution.prepareMainThreadExecution = (expandArgv1) => {
   binding('process_methods').patchProcessObject(process);
@@ -88,6 +89,15 @@ function applyOptions() {
     }
   }
 }
+
+// A main program is looked for as CommonJS at first. A file whose name says that it is an ES module needs that loader alone.
+const { runEntryPointWithESMLoader, setShortcut } = require('internal/modules/run_main');
+setShortcut((main) => {
+  if (tools.parsed.options || !main.endsWith('.mjs') || tools.host.sys.moduleStat(main) !== 0) return false;
+  const url = require('internal/url').pathToFileURL(main);
+  runEntryPointWithESMLoader((loader) => loader.import(url, undefined, { __proto__: null }, undefined, true));
+  return true;
+});
 
 /** The variables of --env-file, for those that are not there. Returns what is wrong with a file. */
 function loadEnvironment() {

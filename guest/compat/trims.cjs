@@ -35,8 +35,17 @@ const TRIMS = {
   // what a program imports may be kept: see graphs.js.
   'internal/modules/esm/loader': [['function isCascadedLoaderInitialized() {',
     'getOrInitializeCascadedLoader.forget = () => { cascadedLoader = undefined; }; function isCascadedLoaderInitialized() {'],
-    ['moduleJob = await this.getOrCreateModuleJob(parentURL, request);',
-      'moduleJob = await (getOrInitializeCascadedLoader.graphs?.(this, parentURL, request) ?? this.getOrCreateModuleJob(parentURL, request));']],
+    ['      let moduleJob;\n      try {\n', '      const { graphs } = getOrInitializeCascadedLoader; const kept = graphs?.find(this, parentURL, request); let moduleJob = kept;\n' +
+      '      if (kept === undefined) try {\n'],
+    ['      if (phase === kSourcePhase) {\n        const module = await moduleJob', '      if (kept === undefined) graphs?.keep(parentURL, request, moduleJob); if (phase === kSourcePhase) {\n' +
+      '        const module = await moduleJob']],
+  // A shorter way to a program that is an ES module for sure: see main.js.
+  'internal/modules/run_main': [['  let useESMLoader;\n', '  let useESMLoader; if (shortcut?.(main)) return;\n'],
+    ['module.exports = {\n  executeUserEntryPoint,', 'let shortcut; module.exports = {\n  setShortcut(other) { shortcut = other; }, executeUserEntryPoint,']],
+  // Whether somebody has asked for a standard stream: see output.js.
+  'internal/bootstrap/switches/is_main_thread': [
+    ['  stdout = createWritableStdioStream(1);\n', '  getStdout.made = true; stdout = createWritableStdioStream(1);\n'],
+    ['  stderr = createWritableStdioStream(2);\n', '  getStderr.made = true; stderr = createWritableStdioStream(2);\n']],
   // data: URLs and MIME types.
   'internal/url': [later('percentDecode', 'internal/data_url')],
 };

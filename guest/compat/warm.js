@@ -9,6 +9,11 @@ const { addBuiltinLibsToObject } = require('internal/modules/helpers');
 const execution = require('internal/process/execution');
 const preExecution = require('internal/process/pre_execution');
 const console = require('internal/console/global');
+const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
+const { forget } = getOrInitializeCascadedLoader;
+const { dropPool } = Buffer;
+delete getOrInitializeCascadedLoader.forget;
+delete Buffer.dropPool;
 
 function become() {
   const options = library.internalBinding('options').values;
@@ -22,7 +27,7 @@ function become() {
   mains.warm = () => {};
   run('warm');
   delete mains.warm;
-  for (const id of ['internal/main/eval_string', 'internal/main/run_main_module']) mains[id] = kit.compile(id, 'main');
+  for (const id of ['internal/main/eval_string', 'internal/main/run_main_module']) mains[id] ??= kit.compile(id, 'main');
 }
 
 function evaluate() {
@@ -120,29 +125,28 @@ function importModules() {
     getPackageType: () => undefined,
     getNearestParentPackageJSON: () => undefined,
   });
-  const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
   const { kept_graph: natives } = host;
   const realNatives = { ...natives };
   Object.assign(natives, { find: (path) => (path === keptGraph[0] ? keptGraph : undefined), keep: () => {} });
-  getOrInitializeCascadedLoader.graphs = tools.graphs = kit.compile('tare/graphs', 'glue')(tools);
+  getOrInitializeCascadedLoader.graphs = tools.graphs ??= kit.compile('tare/graphs', 'glue')(tools);
   require('internal/modules/run_main').executeUserEntryPoint('/tare:warm/main.mjs');
   host.task_queue.runMicrotasks();
   process._tickCallback();
   Object.assign(modules, real);
   Object.assign(natives, realNatives);
   delete getOrInitializeCascadedLoader.graphs;
-  getOrInitializeCascadedLoader.forget();
+  forget();
   ids[kAsyncIdCounter] = id;
   for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
   for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
 }
 
 function talk() {
+  console.log('warm');
   console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
   console.error('warm');
   process._tickCallback(); // else the first turn of every guest would find the ticks of these writes
-  for (const name of ['_stdout', '_stderr']) console[name] = undefined;
-  library.internalBinding('process_methods').resetStdioForTesting();
+  tools.forgetStreams();
 }
 
 function measure() {
@@ -155,7 +159,7 @@ function pool() {
   Buffer.poolSize = 64 * 1024;
   Buffer.from(`${Buffer.allocUnsafe(3).length}`);
   Buffer.poolSize = 0;
-  Buffer.dropPool();
+  dropPool();
 }
 
 function leave() {
@@ -185,28 +189,42 @@ function rehearse() {
   Object.assign(sys, played);
   performance.origin = () => [0, 0, 0];
   tools.rehearsal = true;
-  become();
-  evaluate();
-  load();
-  measure();
-  pool();
-  talk();
-  if (kit.large) importModules();
-  leave();
-  process.chdir('/'); // forgets the directory that it has cached
-  tools.rehearsal = false;
-  Object.assign(sys, calls);
-  performance.origin = origin;
-  process.exitCode = undefined;
-  process._exiting = false;
-  delete process._eval;
-  tools.parsed = undefined;
-  tools.argv = undefined;
+  try {
+    become();
+    evaluate();
+    load();
+    measure();
+    pool();
+    talk();
+    if (kit.large) importModules();
+    leave();
+    process.chdir('/'); // forgets the directory that it has cached
+  } finally {
+    tools.rehearsal = false;
+    Object.assign(sys, calls);
+    performance.origin = origin;
+    process.exitCode = undefined;
+    process._exiting = false;
+    delete process._eval;
+    tools.parsed = undefined;
+    tools.argv = undefined;
+    Buffer.poolSize = 64 * 1024; // as Node has it
+  }
+}
+
+/**
+ * Where an isolate waits for its process, too: what runs then has run in this very heap. The garbage of it is out of the
+ * way before, which takes as much again as new objects have room for.
+ */
+function rehearseAgain() {
+  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
+  const id = ids[kAsyncIdCounter];
+  for (let i = 0; i < 2; i++) rehearse();
+  for (let i = 0; i < 70; i++) new Array(2048).fill(i);
+  ids[kAsyncIdCounter] = id;
 }
 
 // The code of what only the boot needed is not worth its place.
 kit.dropCode();
 rehearse();
-delete require('internal/modules/esm/loader').getOrInitializeCascadedLoader.forget;
-delete Buffer.dropPool;
-Buffer.poolSize = 64 * 1024; // as Node has it
+if (kit.large) callbacks.rehearse = rehearseAgain;

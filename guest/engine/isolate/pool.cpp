@@ -171,6 +171,7 @@ class Pool::Slot {
     const kernel::Stopwatch making_context(pool_.trace_.get());
     Realm realm(isolate.get());
     making_context.record(kernel::Stage::js_create_context);
+    if (given() == nullptr) realm.rehearse();
     const std::shared_ptr<kernel::Process> process = wait();
     if (process == nullptr) return;
     run_node(isolate, realm, process, pool_.watchdog_);

@@ -7,6 +7,7 @@
 #include "engine/isolate/guest.hpp"
 #include "engine/isolate/native.hpp"
 #include "engine/modules/module_wrap.hpp"
+#include "engine/modules/state.hpp"
 
 namespace tare::engine {
 
@@ -74,6 +75,17 @@ void Realm::tick() {
   const HandleScope scope(isolate_);
   // A tick that throws leaves the others queued; a handler of the exception schedules an immediate for them.
   (void)invoke(tick_.Get(isolate_), {});
+}
+
+void Realm::rehearse() {
+  const HandleScope scope(isolate_);
+  const v8::Context::Scope inside(context());
+  const Local<Value> function = callback("rehearse");
+  if (!function->IsFunction()) return;
+  const v8::TryCatch ignored(isolate_);
+  std::ignore = function.As<v8::Function>()->Call(context(), process_.Get(isolate_), 0, nullptr);
+  isolate_->PerformMicrotaskCheckpoint();
+  set_module_state(context(), ModuleSlot::wraps, v8::Map::New(isolate_));
 }
 
 namespace {

@@ -42,6 +42,10 @@ class Realm {
     return static_cast<T*>(shared_memory(name));
   }
 
+  /// Lets the boot code run what programs begin with, if it has such a thing: it is warm then. Without a
+  /// guest.
+  void rehearse();
+
   /// Runs what JavaScript has queued: nextTick, then microtasks.
   void tick();
 

@@ -9,8 +9,8 @@
 
 namespace tare::engine {
 
-/// What shows that a file is the one that it was: none of it stays when it is written, or another is put in its
-/// place.
+/// What shows that a file is the one that it was: none of it stays when it is written, or another is put in
+/// its place.
 struct FileMark {
   std::uint64_t dev = 0;
   std::uint64_t ino = 0;

@@ -1,5 +1,5 @@
-// host.kept_graph: graphs of ES modules that a context keeps beside its code, so that a later program finds the whole
-// graph at once instead of asking for each module's path, package and source.
+// host.kept_graph: graphs of ES modules that a context keeps beside its code, so that a later program finds
+// the whole graph at once instead of asking for each module's path, package and source.
 
 #include <algorithm>
 #include <chrono>
@@ -85,8 +85,8 @@ void keeps(const Arguments& args) {
   args.GetReturnValue().Set(guest != nullptr && cache_of(*guest) != nullptr);
 }
 
-/// find(path) → [path, source, [specifier, index or URL, …], …], the root first; undefined when none is kept for that
-/// path, or a file of it has changed.
+/// find(path) → [path, source, [specifier, index or URL, …], …], the root first; undefined when none is kept
+/// for that path, or a file of it has changed.
 void find(const Arguments& args) {
   v8::Isolate* isolate = args.GetIsolate();
   Guest* guest = guest_of(isolate);
@@ -133,13 +133,15 @@ bool add_packages(Guest& guest, std::string_view path, std::set<std::string>& se
   return true;
 }
 
-std::optional<std::vector<GraphRecord::Request>> read_requests(v8::Isolate* isolate, Local<v8::Context> context,
+std::optional<std::vector<GraphRecord::Request>> read_requests(v8::Isolate* isolate,
+                                                               Local<v8::Context> context,
                                                                Local<v8::Array> list) {
   std::vector<GraphRecord::Request> requests;
   for (std::uint32_t i = 0; i + 1 < list->Length(); i += 2) {
     Local<Value> specifier;
     Local<Value> target;
-    if (!list->Get(context, i).ToLocal(&specifier) || !list->Get(context, i + 1).ToLocal(&target)) return std::nullopt;
+    if (!list->Get(context, i).ToLocal(&specifier) || !list->Get(context, i + 1).ToLocal(&target))
+      return std::nullopt;
     if (target->IsUint32()) {
       requests.push_back({to_string(isolate, specifier), target.As<v8::Uint32>()->Value()});
     } else {
@@ -159,12 +161,14 @@ std::optional<GraphRecord> read_graph(Guest& guest, Local<v8::Context> context, 
   for (std::uint32_t i = 0; i + 1 < list->Length(); i += 2) {
     Local<Value> path;
     Local<Value> requests;
-    if (!list->Get(context, i).ToLocal(&path) || !list->Get(context, i + 1).ToLocal(&requests) || !requests->IsArray())
+    if (!list->Get(context, i).ToLocal(&path) || !list->Get(context, i + 1).ToLocal(&requests) ||
+        !requests->IsArray())
       return std::nullopt;
     auto module = read_module(guest, to_string(isolate, path));
     auto wanted = read_requests(isolate, context, requests.As<v8::Array>());
     if (!module || !wanted) return std::nullopt;
-    if (!module->path.ends_with(".mjs") && !add_packages(guest, module->path, seen, graph)) return std::nullopt;
+    if (!module->path.ends_with(".mjs") && !add_packages(guest, module->path, seen, graph))
+      return std::nullopt;
     bytes += module->source.size();
     if (bytes > most_source_bytes) return std::nullopt;
     module->requests = std::move(*wanted);

@@ -109,6 +109,11 @@ bool Connection::take_in() {
 }
 
 Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload) {
+  return await(*ask(kind, id, payload));
+}
+
+std::shared_ptr<Connection::PendingReply> Connection::ask(Kind kind, std::uint32_t id,
+                                                          std::string_view payload) {
   const auto pending = std::make_shared<PendingReply>();
   const std::string frame = encode(kind, id, payload);
   {
@@ -121,10 +126,14 @@ Reply Connection::request(Kind kind, std::uint32_t id, std::string_view payload)
     }
     write(frame, -1);
   }
+  return pending;
+}
+
+Reply Connection::await(PendingReply& pending) {
   Lock lock(mutex_);
-  const bool in_time = wait_for(
-      lock, pending.get(), [&] { return pending->reply || lost_; }, SystemClock().now() + reply_limit);
-  if (pending->reply) return *pending->reply;
+  const bool in_time =
+      wait_for(lock, &pending, [&] { return pending.reply || lost_; }, SystemClock().now() + reply_limit);
+  if (pending.reply) return *pending.reply;
   if (in_time) throw lost_error();
   throw Error(ErrorCode::timeout, "the guest engine does not answer",
               fmt::format("no reply within {} s", reply_limit.count()));

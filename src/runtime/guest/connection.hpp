@@ -64,6 +64,13 @@ class Connection {
   /// Sends, and waits for the reply. Throws Error(failed): the engine is lost, or does not answer in time. An
   /// error in the reply is returned.
   Reply request(Kind kind, std::uint32_t id, std::string_view payload);
+  /// The two halves of it, for several requests at once: they are answered in the order in which they were
+  /// sent.
+  struct PendingReply {
+    std::optional<Reply> reply;
+  };
+  std::shared_ptr<PendingReply> ask(Kind kind, std::uint32_t id, std::string_view payload);
+  Reply await(PendingReply& pending);
 
   /// Sends a spawn; its record will change as the engine tells about it.
   std::shared_ptr<Record> spawn(std::uint32_t id, const Spawn& message, int passed);
@@ -98,9 +105,6 @@ class Connection {
 
  private:
   struct Waiter;
-  struct PendingReply {
-    std::optional<Reply> reply;
-  };
   using Lock = std::unique_lock<std::mutex>;
 
   bool wait_for(Lock& lock, const void* subject, const std::function<bool()>& done,

@@ -47,6 +47,8 @@ std::vector<std::string> command_of(const EngineOptions& options, const Prepared
   return argv;
 }
 
+constexpr const char* no_vm = "cannot create a virtual machine";
+
 }  // namespace
 
 class Engine::Core {
@@ -106,7 +108,7 @@ class Engine::Core {
                 "it is not beneath a root of the engine");
   }
 
-  const std::vector<std::filesystem::path>& cache_roots() const { return options_.cache_roots; }
+  Asked<Vm> ask_for_vm(const VmOptions& options);
 
   void tell(Level level, const std::string& text) const {
     if (options_.log) options_.log(level, text);
@@ -166,22 +168,37 @@ Engine::~Engine() {
 }
 
 Vm Engine::create_vm(const VmOptions& options) {
-  const auto connection = core_->connection();
+  const Asked<Vm> vm = core_->ask_for_vm(options);
+  vm.check(no_vm, *vm.state->connection);
+  return Vm(vm.state);
+}
+
+std::pair<Vm, Context> Engine::create_vm(const VmOptions& options, const ContextOptions& context) {
+  const Asked<Vm> vm = core_->ask_for_vm(options);
+  Vm machine(vm.state);  // from here on it goes when this fails
+  Asked<Context> inside = ask_for_context(vm.state, context);
+  Connection& connection = *vm.state->connection;
+  vm.check(no_vm, connection);
+  inside.check(no_context, connection);
+  return {std::move(machine), Context(std::move(inside.state))};
+}
+
+Asked<Vm> Engine::Core::ask_for_vm(const VmOptions& options) {
+  const auto connection = this->connection();
   CreateVm message;
   message.permissions = options.permissions;
   message.limits = options.limits;
   message.env = options.env;
   message.cwd = options.cwd;
-  for (const Mount& mount : options.mounts) core_->check(mount);
+  for (const Mount& mount : options.mounts) check(mount);
   check_apart(options.mounts);
   message.mounts = options.mounts;
   auto state = std::make_shared<Vm::State>();
   state->connection = connection;
   state->id = connection->next_id();
-  state->cache_roots = core_->cache_roots();
-  const Reply reply = connection->request(Kind::create_vm, state->id, json::line(message));
-  if (reply.error) throw Error(ErrorCode::failed, "cannot create a virtual machine", *reply.error);
-  return Vm(std::move(state));
+  state->cache_roots = options_.cache_roots;
+  auto reply = connection->ask(Kind::create_vm, state->id, json::line(message));
+  return {std::move(state), std::move(reply)};
 }
 
 Ready Engine::about() const {

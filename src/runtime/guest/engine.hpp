@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/messages.hpp"
@@ -19,7 +20,7 @@
 namespace tare::guest {
 
 struct EngineOptions {
-  std::uint32_t pool = 8;         ///< isolates that are kept ready for a start; 0: every start is cold
+  std::uint32_t pool = 8;            ///< isolates that are kept ready for a start; 0: every start is cold
   Library library = Library::small;  ///< of each of them
   Access network = Access::deny;     ///< of the engine process itself; a machine needs it too
   std::vector<std::filesystem::path> roots;  ///< folders of the host at and below which mounts may lie
@@ -58,6 +59,10 @@ class Engine {
 
   /// Throws Error(input) for a mount that is not beneath a root, Error(failed) for one that cannot be made.
   Vm create_vm(const VmOptions& options = {});
+
+  /// A machine with a context in it, in one exchange with the engine. Throws as create_vm and
+  /// Vm::create_context.
+  std::pair<Vm, Context> create_vm(const VmOptions& options, const ContextOptions& context);
 
   /// What the present process says of itself.
   Ready about() const;

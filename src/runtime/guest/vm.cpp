@@ -54,11 +54,6 @@ std::string cache_folder(const std::optional<std::string>& folder,
 
 }  // namespace
 
-struct Context::State {
-  std::shared_ptr<Vm::State> vm;
-  std::uint32_t id = 0;
-};
-
 Execution Context::spawn(const SpawnOptions& options) {
   return spawn_in(*state_->vm, state_->id, options);
 }
@@ -86,16 +81,21 @@ Execution Vm::spawn(const SpawnOptions& options) {
   return spawn_in(*state_, std::nullopt, options);
 }
 
-Context Vm::create_context(const ContextOptions& options) {
-  CreateContext message{state_->id, options.bootstrap, options.code_cache, {}};
+Asked<Context> ask_for_context(const std::shared_ptr<Vm::State>& vm, const ContextOptions& options) {
+  CreateContext message{vm->id, options.bootstrap, options.code_cache, {}};
   if (options.code_cache == CodeCacheMode::folder)
-    message.compile_cache_dir = cache_folder(options.compile_cache_dir, state_->cache_roots);
+    message.compile_cache_dir = cache_folder(options.compile_cache_dir, vm->cache_roots);
   auto context = std::make_shared<Context::State>();
-  context->vm = state_;
-  context->id = state_->connection->next_id();
-  const Reply reply = state_->connection->request(Kind::create_context, context->id, json::line(message));
-  if (reply.error) throw Error(ErrorCode::failed, "cannot make a context", *reply.error);
-  return Context(std::move(context));
+  context->vm = vm;
+  context->id = vm->connection->next_id();
+  auto reply = vm->connection->ask(Kind::create_context, context->id, json::line(message));
+  return {std::move(context), std::move(reply)};
+}
+
+Context Vm::create_context(const ContextOptions& options) {
+  const Asked<Context> context = ask_for_context(state_, options);
+  context.check(no_context, *state_->connection);
+  return Context(context.state);
 }
 
 Vm::Disposed Vm::dispose() {

@@ -45,13 +45,13 @@ struct ContextOptions {
 /// What guests of a virtual machine have in common, and the processes that they start.
 class Context {
  public:
+  struct State;
+  explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
   /// As Vm::spawn.
   Execution spawn(const SpawnOptions& options);
 
  private:
-  friend class Vm;
-  struct State;
-  explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 

@@ -40,13 +40,13 @@ guest::EngineOptions import_engine(guest::EngineOptions options, const ImportPla
 }
 
 ImportContext::ImportContext(guest::Engine& engine, const ImportPlace& place)
-    : vm_(engine.create_vm(import_machine(place))), context_(vm_.create_context(import_options(place))) {}
+    : machine_(engine.create_vm(import_machine(place), import_options(place))) {}
 
 guest::Execution ImportContext::spawn(const std::string& entry) {
   guest::SpawnOptions options;
   options.argv = {"node", entry};
   options.stdio = guest::Stdio::pipe;
-  return context_.spawn(options);
+  return machine_.second.spawn(options);
 }
 
 void count_context(const guest::Exit& exit, Sample& sample) {

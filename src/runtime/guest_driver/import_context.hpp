@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/guest/engine.hpp"
 #include "runtime/guest_driver/sample.hpp"
@@ -31,8 +32,7 @@ class ImportContext {
   guest::Execution spawn(const std::string& entry);
 
  private:
-  guest::Vm vm_;
-  guest::Context context_;
+  std::pair<guest::Vm, guest::Context> machine_;
 };
 
 /// What the engine tells of a guest's code and isolate: cacheAccepted, cacheRejected, cacheMissed, pooled.

@@ -22,6 +22,6 @@ try { await readFile('no'); } catch (e) { console.log(e); }
 await readFile('uncaught');`),
   program('a rejection nobody handles', () => { require('fs/promises').readFile('nowhere'); process.on('exit', (c) => console.log('exit', c)); }),
   program('order of callbacks, promises, ticks', async () => {
-    const fs = require('fs'); fs.writeFileSync('a', '1'); const log = (x) => () => console.log(x); setImmediate(log('immediate')); process.nextTick(log('tick')); Promise.resolve().then(log('microtask')); fs.readFile('a', log('readFile')); fs.stat('a', () => { console.log('stat'); setTimeout(log('timeout in stat')); setImmediate(log('immediate in stat')); process.nextTick(log('tick in stat')); }); console.log('sync');
+    const fs = require('fs'); fs.writeFileSync('a', '1'); const log = (x) => () => console.log(x); process.nextTick(log('tick')); Promise.resolve().then(log('microtask')); fs.stat('a', () => { console.log('stat'); fs.readFile('a', log('readFile')); setImmediate(log('immediate in stat')); process.nextTick(log('tick in stat')); }); console.log('sync');
   }),
 ];
