@@ -28,6 +28,9 @@ function missingClass(path, methods) {
   return made;
 }
 
+/** A binding is made when it is first asked for, and by then a program may have changed its Object. */
+const { defineProperty, keys, setPrototypeOf } = Object;
+
 /** Makes a member of a binding out of what the table says of it. */
 function member(shape, path) {
   switch (shape.t) {
@@ -43,8 +46,8 @@ function member(shape, path) {
     case 'l': return shape.v.map((one) => member(one, path));
     case 'o': {
       const object = { __proto__: null };
-      for (const name of Object.keys(shape.v)) object[name] = member(shape.v[name], `${path}.${name}`);
-      return shape.p === 0 ? object : Object.setPrototypeOf(object, Object.prototype);
+      for (const name of keys(shape.v)) object[name] = member(shape.v[name], `${path}.${name}`);
+      return shape.p === 0 ? object : setPrototypeOf(object, Object.prototype);
     }
     default: return undefined;
   }
@@ -83,10 +86,10 @@ function plain(name) {
   if (table === undefined) throw new Error(`No such binding: ${name}`);
   // Without a prototype V8 keeps a dictionary, which is smaller than a chain of hidden classes for one object each.
   const binding = { __proto__: null, ...kit.natives(name) };
-  for (const key of Object.keys(table)) {
+  for (const key of keys(table)) {
     if (!isCode(table[key])) binding[key] ??= member(table[key], `${name}.${key}`);
   }
-  return Object.setPrototypeOf(binding, absentees(name));
+  return setPrototypeOf(binding, absentees(name));
 }
 
 /** A member that is made when somebody asks for it. */
@@ -94,7 +97,7 @@ function lazily(object, name, make) {
   const member = { __proto__: null, configurable: true, enumerable: true };
   const get = () => {
     const value = make();
-    Object.defineProperty(object, name, { ...member, __proto__: null, value });
+    defineProperty(object, name, { ...member, __proto__: null, value });
     return value;
   };
   Object.defineProperty(object, name, { ...member, __proto__: null, get });

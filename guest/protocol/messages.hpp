@@ -153,8 +153,9 @@ struct CodeCacheUse {
   std::uint64_t accepted = 0;  ///< V8 took what was there
   std::uint64_t rejected = 0;  ///< it did not
   std::uint64_t missed = 0;    ///< nothing was there
+  std::uint64_t graphs = 0;    ///< imports that found all of their modules at once
 };
-BOOST_DESCRIBE_STRUCT(CodeCacheUse, (), (accepted, rejected, missed))
+BOOST_DESCRIBE_STRUCT(CodeCacheUse, (), (accepted, rejected, missed, graphs))
 
 /// By name: userNamespace, mountNamespace, networkNamespace, ipcNamespace, capabilities, privateView,
 /// landlock, noNewPrivs, seccomp.

@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import time
 import unittest
 
 import engine_client
@@ -45,7 +46,7 @@ class Contexts(unittest.TestCase):
 
     def test_a_folder_keeps_code_for_other_machines_and_engines(self):
         vm = self.machine()
-        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 0, "rejected": 0, "missed": 2})
+        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 0, "rejected": 0, "missed": 2, "graphs": 0})
         self.assertEqual([file.suffix for file in self.folder.iterdir()], [".code"])
         other = self.machine()
         self.assertEqual(self.use(other, self.kept(other))["accepted"], 2)
@@ -53,19 +54,19 @@ class Contexts(unittest.TestCase):
         self.engine = engine_client.Engine(pool=0)
         self.addCleanup(self.engine.close)
         vm = self.machine()
-        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 2, "rejected": 0, "missed": 0})
+        self.assertEqual(self.use(vm, self.kept(vm)), {"accepted": 2, "rejected": 0, "missed": 0, "graphs": 0})
 
     def test_modules_are_kept_however_short_they_are(self):
         vm = self.machine()
         context = self.kept(vm)
         self.use(vm, context, "/root/main.mjs")
-        self.assertEqual(self.use(vm, context, "/root/main.mjs"), {"accepted": 2, "rejected": 0, "missed": 0})
+        self.assertEqual(self.use(vm, context, "/root/main.mjs"), {"accepted": 2, "rejected": 0, "missed": 0, "graphs": 0})
 
     def test_without_a_cache_nothing_is_found(self):
         vm = self.machine()
         context = self.context(vm, codeCache="off")
         for _ in range(2):
-            self.assertEqual(self.use(vm, context), {"accepted": 0, "rejected": 0, "missed": 2})
+            self.assertEqual(self.use(vm, context), {"accepted": 0, "rejected": 0, "missed": 2, "graphs": 0})
 
     def test_the_engine_itself_keeps_the_code_of_all_others(self):
         vm = self.machine()
@@ -113,6 +114,92 @@ class Contexts(unittest.TestCase):
         result = self.engine.run(vm, "console.log('never')", context=self.context(vm, bootstrap="throw new Error('no')"))
         self.assertEqual((result.code, result.stdout), (1, b""))
         self.assertIn(b"Error: no", result.stderr)
+
+    def project(self, files):
+        """A folder of the host, and a machine that has it at /root/project."""
+        folder = self.folder / "project"
+        for name, text in files.items():
+            self.write(folder / name, text)
+        return folder, self.engine.vm(mounts=[{"host": str(folder), "guest": "/root/project", "access": "ro"}])
+
+    @staticmethod
+    def write(path, text):
+        """Long ago: what is written a moment ago is not kept. Only its change time is of now, so that one has to wait."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        while time.time_ns() - path.stat().st_ctime_ns < 60_000_000:
+            time.sleep(0.01)
+
+    def imports(self, vm, context, program="/root/project/main.mjs"):
+        execution = self.engine.spawn(vm, ["node", program], context=context)
+        execution.close_stdin()
+        result = execution.wait()
+        return (result.code, result.stdout.decode().splitlines(), result.exited["codeCache"]["graphs"])
+
+    def code_context(self, vm):
+        (self.folder / "code").mkdir(exist_ok=True)
+        return self.context(vm, codeCache="folder", compileCacheDir=str(self.folder / "code"))
+
+    GRAPH = {
+        "main.mjs": "import { all } from './one.mjs';\nimport path from 'node:path';\nconst { late } = await import('./late.js');\n"
+                    "console.log(all, late, path.sep, import.meta.url, (await import('./one.mjs')).all === all);",
+        "one.mjs": "import { two } from './two.mjs';\nexport const one = 1;\nexport const all = one + two();",
+        "two.mjs": "import { one } from './one.mjs';\nexport function two() { return one === undefined ? 0 : 2; }",
+        "late.js": "import { one } from './one.mjs';\nexport const late = one + 10;",
+        "package.json": '{"type": "module"}',
+    }
+
+    def test_a_graph_of_modules_is_found_at_once_by_the_next(self):
+        _, vm = self.project(self.GRAPH)
+        context = self.code_context(vm)
+        said = ["3 11 / file:///root/project/main.mjs true"]
+        self.assertEqual(self.imports(vm, context), (0, said, 0))
+        self.assertEqual(self.imports(vm, context), (0, said, 2))  # of the program, and what it imports late
+
+    def test_a_changed_file_is_read_again(self):
+        folder, vm = self.project(self.GRAPH)
+        context = self.code_context(vm)
+        for _ in range(2):
+            self.imports(vm, context)
+        self.write(folder / "two.mjs", "export { two } from './three.mjs';")
+        self.write(folder / "three.mjs", "export const two = () => 3;")
+        said = ["4 11 / file:///root/project/main.mjs true"]
+        self.assertEqual(self.imports(vm, context), (0, said, 0))
+        self.assertEqual(self.imports(vm, context), (0, said, 2))
+
+    def test_a_package_json_that_makes_it_another_kind_of_module_counts(self):
+        folder, vm = self.project(self.GRAPH)
+        context = self.code_context(vm)
+        for _ in range(2):
+            self.imports(vm, context)
+        self.write(folder / "late.js", "exports.late = 12;")
+        self.write(folder / "package.json", "{}")
+        self.assertEqual(self.imports(vm, context)[1], ["3 12 / file:///root/project/main.mjs true"])
+        self.write(folder / "package.json", '{"type": "module"}')
+        self.assertEqual(self.imports(vm, context)[0], 1)
+
+    def test_what_fails_fails_as_without(self):
+        folder, vm = self.project({**self.GRAPH, "two.mjs": "import './nowhere.mjs';\nexport const two = () => 2;"})
+        context = self.code_context(vm)
+        for _ in range(2):
+            self.assertEqual(self.imports(vm, context), (1, [], 0))
+        self.write(folder / "two.mjs", "export const two = () => { throw new Error('no'); };")
+        self.assertEqual([self.imports(vm, context)[0] for _ in range(2)], [1, 1])
+
+    def test_files_of_the_machine_itself_are_not_kept(self):
+        vm = self.engine.vm()
+        for name, text in self.GRAPH.items():
+            self.engine.write_file(vm, f"/root/project/{name}", text)
+        context = self.code_context(vm)
+        for _ in range(2):
+            self.assertEqual(self.imports(vm, context)[::2], (0, 0))
+
+    def test_a_program_that_changes_its_globals_still_imports(self):
+        text = "Object.keys = RegExp.prototype.exec = String.prototype.startsWith = Array.prototype.push = () => { throw new Error('mine'); };\n"
+        _, vm = self.project({"main.mjs": text + "process.stdout.write((await import('./late.mjs')).default);", "late.mjs": "export default 'late'"})
+        context = self.code_context(vm)
+        for _ in range(3):
+            self.assertEqual(self.imports(vm, context)[:2], (0, ["late"]))
 
     def test_a_context_that_is_not_there_is_refused(self):
         vm = self.machine()

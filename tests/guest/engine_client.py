@@ -136,10 +136,10 @@ class Engine:
 
     # Requests
 
-    def vm(self, limits=None, **permissions):
+    def vm(self, limits=None, mounts=(), **permissions):
         number = self.next_id()
         allowed = {"fs": "allow", "network": "deny", "childProcess": "allow", "env": "allow", **permissions}
-        reply = self.request(CREATE_VM, number, {"permissions": allowed, "limits": limits or {}, "cwd": "/root", "mounts": [],
+        reply = self.request(CREATE_VM, number, {"permissions": allowed, "limits": limits or {}, "cwd": "/root", "mounts": list(mounts),
                                                  "env": {"PATH": "/usr/bin:/bin", "HOME": "/root"}})
         if reply.get("error"):
             raise RuntimeError(reply["error"])

@@ -12,7 +12,7 @@ void Assignment::count(Lookup lookup) {
 }
 
 guest::CodeCacheUse Assignment::code_use() const {
-  return {accepted_, rejected_, missed_};
+  return {accepted_, rejected_, missed_, graphs_};
 }
 
 Assignment* assignment_of(const kernel::Process& process) {

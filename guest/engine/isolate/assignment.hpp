@@ -37,6 +37,8 @@ class Assignment final : public kernel::Attachment {
   enum class Lookup { accepted, rejected, missed };
   /// What became of a search for code. On its own thread.
   void count(Lookup lookup);
+  /// A graph of modules was found. On its own thread.
+  void count_graph() { graphs_ += 1; }
   guest::CodeCacheUse code_use() const;
 
   void set_pooled() { pooled_ = true; }
@@ -48,6 +50,7 @@ class Assignment final : public kernel::Attachment {
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<std::uint64_t> missed_{0};
+  std::atomic<std::uint64_t> graphs_{0};
   std::atomic<bool> pooled_{false};
 };
 

@@ -79,12 +79,6 @@ Local<v8::Array> requests_of(v8::Isolate* isolate, const GraphRecord::Module& mo
   return v8::Array::New(isolate, values.data(), values.size());
 }
 
-/// keeps(): whether this process has a place for graphs.
-void keeps(const Arguments& args) {
-  Guest* guest = guest_of(args.GetIsolate());
-  args.GetReturnValue().Set(guest != nullptr && cache_of(*guest) != nullptr);
-}
-
 /// find(path) → [path, source, [specifier, index or URL, …], …], the root first; undefined when none is kept
 /// for that path, or a file of it has changed.
 void find(const Arguments& args) {
@@ -102,6 +96,7 @@ void find(const Arguments& args) {
     values.push_back(to_v8(isolate, module.source));
     values.push_back(requests_of(isolate, module));
   }
+  assignment_of(guest->process())->count_graph();
   args.GetReturnValue().Set(v8::Array::New(isolate, values.data(), values.size()));
 }
 
@@ -191,7 +186,7 @@ void keep(const Arguments& args) {
   cache->offer(id, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
-const Native kept_graph_natives[] = {{"keeps", keeps}, {"find", find}, {"keep", keep}};
+const Native kept_graph_natives[] = {{"find", find}, {"keep", keep}};
 
 }  // namespace
 
