@@ -51,9 +51,9 @@ function load() {
  * other makes the standard streams.
  */
 const often = [
-  'assert', 'async_hooks', 'buffer', 'child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path',
-  'perf_hooks', 'querystring', 'readline', 'stream', 'stream/promises', 'stream/web', 'string_decoder', 'timers',
-  'timers/promises', 'tty', 'url', 'zlib',
+  'assert', 'buffer', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path',
+  'perf_hooks', 'stream', 'stream/web', 'timers',
+  'timers/promises', 'url', 'zlib',
 ];
 
 /** Files that the loader of ES modules finds, while there is no file system. */

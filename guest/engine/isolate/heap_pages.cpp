@@ -19,7 +19,7 @@ namespace tare::engine {
 namespace {
 
 constexpr std::size_t chunk_bytes = 256 << 10;  // V8's unit: a page of its heap
-constexpr std::size_t most_kept = 16;           // 4 MB, the heaps of nearly two guests
+constexpr std::size_t most_kept = 32;           // 4 MB, the heaps of nearly two guests
 
 using Allocate = void* (*)(void* self, void* hint, std::size_t size, std::size_t alignment,
                            v8::PageAllocator::Permission access);
