@@ -16,6 +16,7 @@ ALLOWED = {
     "runtime/agents_driver": {"base", "serve", "runtime/agents"},
     "runtime/guest": {"base", "protocol"},
     "runtime/guest_driver": {"base", "serve", "runtime/guest"},
+    "runtime/provider": {"base", "net"},
     "lab/measure": {"base"},
     "lab/process": {"base"},
     "lab/driver": {"base", "lab/process"},
