@@ -55,6 +55,10 @@ void File::Close::operator()(sqlite3* db) const {
   sqlite3_close(db);
 }
 
+Rewind::~Rewind() {
+  sqlite3_reset(statement_);
+}
+
 int bind_one(sqlite3_stmt* statement, int at, std::int64_t value) {
   return sqlite3_bind_int64(statement, at, value);
 }

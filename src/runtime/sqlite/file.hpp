@@ -37,6 +37,18 @@ struct Finalize {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
+/// Resets a statement at the end of its scope: one that is not reset holds on to what it has read.
+class Rewind {
+ public:
+  explicit Rewind(sqlite3_stmt* statement) : statement_(statement) {}
+  ~Rewind();
+  Rewind(const Rewind&) = delete;
+  Rewind& operator=(const Rewind&) = delete;
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
 /// What can be bound to a statement and read from a row. Texts of a row are valid until its next step.
 int bind_one(sqlite3_stmt* statement, int at, std::int64_t value);
 int bind_one(sqlite3_stmt* statement, int at, std::string_view text);
