@@ -33,17 +33,17 @@ using Item = std::variant<UserMessage, AssistantMessage, ToolResult>;
 
 /// A tool that the model may call.
 struct ToolSpec {
-  std::string name;
-  std::string description;
-  std::string parameters;  ///< JSON Schema, as JSON text that goes out as it is
+  std::string name = {};
+  std::string description = {};
+  std::string parameters = {};  ///< JSON Schema, as JSON text that goes out as it is
 };
 
 struct ModelRequest {
-  std::string model;
-  std::string system;  ///< may be empty
-  std::vector<Item> items;
-  std::vector<ToolSpec> tools;
-  std::optional<std::uint32_t> max_output_tokens;
+  std::string model = {};
+  std::string system = {};  ///< may be empty
+  std::vector<Item> items = {};
+  std::vector<ToolSpec> tools = {};
+  std::optional<std::uint32_t> max_output_tokens = {};
 };
 
 }  // namespace tare::provider

@@ -38,8 +38,8 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
-/// Text and calls in the order of the stream (a call when its arguments are complete), usage if the server tells it,
-/// then Done.
+/// Text and calls in the order of the stream (a call when its arguments are complete), usage if the server
+/// tells it, then Done.
 using Event = std::variant<TextDelta, ToolCall, Usage, Done>;
 using Events = std::vector<Event>;
 

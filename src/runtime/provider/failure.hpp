@@ -23,8 +23,8 @@ enum class FailureKind : std::uint8_t {
   reported,      ///< the server reported an error in the middle of its reply
   too_large,     ///< the reply passed the limit
 };
-BOOST_DESCRIBE_ENUM(FailureKind, unreachable, rate_limited, overloaded, unauthorized, rejected, timeout, cut, garbage,
-                    reported, too_large)
+BOOST_DESCRIBE_ENUM(FailureKind, unreachable, rate_limited, overloaded, unauthorized, rejected, timeout, cut,
+                    garbage, reported, too_large)
 
 /// Whether the same request may well succeed later: nothing is wrong with the request itself.
 bool is_retryable(FailureKind kind);
@@ -32,7 +32,8 @@ bool is_retryable(FailureKind kind);
 /// A reply that failed. Its message names the server, never the key.
 class Failure : public Error {
  public:
-  Failure(FailureKind kind, const std::string& what, const std::string& why = {}, const std::string& hint = {});
+  Failure(FailureKind kind, const std::string& what, const std::string& why = {},
+          const std::string& hint = {});
 
   FailureKind kind() const { return kind_; }
   bool retryable() const { return is_retryable(kind_); }

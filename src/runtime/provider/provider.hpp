@@ -10,7 +10,8 @@
 
 namespace tare::provider {
 
-/// One reply as it arrives. Destroying it early closes its connection. Must not outlive its provider's io_context.
+/// One reply as it arrives. Destroying it early closes its connection. Must not outlive its provider's
+/// io_context.
 class ReplyStream {
  public:
   ReplyStream() = default;
@@ -18,13 +19,14 @@ class ReplyStream {
   ReplyStream& operator=(const ReplyStream&) = delete;
   virtual ~ReplyStream() = default;
 
-  /// All events that one read from the server brought, at least one; none when the reply is over. Done is the last event
-  /// of a whole reply; call once more behind it, so that the connection can be used again. Throws Failure.
+  /// All events that one read from the server brought, at least one; none when the reply is over. Done is the
+  /// last event of a whole reply; call once more behind it, so that the connection can be used again. Throws
+  /// Failure.
   virtual boost::asio::awaitable<Events> next() = 0;
 };
 
-/// A model server. On one thread, that of its io_context; any number of replies at once. Coroutines are cancelled by asio's
-/// cancellation slots (`awaitable || timer` works).
+/// A model server. On one thread, that of its io_context; any number of replies at once. Coroutines are
+/// cancelled by asio's cancellation slots (`awaitable || timer` works).
 class Provider {
  public:
   Provider() = default;
@@ -32,8 +34,8 @@ class Provider {
   Provider& operator=(const Provider&) = delete;
   virtual ~Provider() = default;
 
-  /// Asks, and returns when the first events are there. Throws Failure. The request is only read before the first
-  /// suspension.
+  /// Asks, and returns when the first events are there. Throws Failure. The request is only read before the
+  /// first suspension.
   virtual boost::asio::awaitable<std::unique_ptr<ReplyStream>> open(const ModelRequest& request) = 0;
 };
 

@@ -20,8 +20,8 @@ struct Hang {};
 using Step = std::variant<Events, Failure, Hang>;
 using Script = std::vector<Step>;
 
-/// A provider for tests: gives the replies that it was told to, and remembers what it was asked. A reply's script that
-/// begins with a Failure fails in `open`. Every call suspends once, as a real one may.
+/// A provider for tests: gives the replies that it was told to, and remembers what it was asked. A reply's
+/// script that begins with a Failure fails in `open`. Every call suspends once, as a real one may.
 class ScriptedProvider final : public Provider {
  public:
   /// Of the next request that has none yet. Without one, a request is answered "ok".
@@ -37,7 +37,8 @@ class ScriptedProvider final : public Provider {
       scripts_.pop_front();
     }
     co_await suspend(std::chrono::nanoseconds(0));
-    if (!script.empty() && std::holds_alternative<Failure>(script.front())) throw std::get<Failure>(script.front());
+    if (!script.empty() && std::holds_alternative<Failure>(script.front()))
+      throw std::get<Failure>(script.front());
     co_return std::make_unique<Reply>(std::move(script));
   }
 
