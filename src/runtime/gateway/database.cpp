@@ -246,20 +246,21 @@ MessageReader::MessageReader(const std::filesystem::path& path)
       count_(reader_.prepare("SELECT count(*) FROM messages WHERE id BETWEEN ? AND ?")),
       last_(reader_.prepare("SELECT max(id) FROM messages WHERE id BETWEEN ? AND ?")) {}
 
-std::vector<Message> MessageReader::messages(SessionId session, std::uint32_t before, std::size_t limit) {
+std::vector<Message> MessageReader::messages(SessionId session, std::uint32_t before, Span span) {
   std::vector<Message> found;
-  if (before <= 1 || limit == 0) return found;
+  if (before <= 1 || span.messages == 0) return found;
   sqlite::bind_one(page_.get(), 1, message_id(session, 0));
   sqlite::bind_one(page_.get(), 2, message_id(session, before - 1));
-  sqlite::bind_one(page_.get(), 3, whole(limit));
+  sqlite::bind_one(page_.get(), 3, whole(span.messages));
   const sqlite::Rewind rewind(page_.get());
-  while (reader_.next(page_.get())) {
+  for (std::size_t bytes = 0; bytes <= span.bytes && reader_.next(page_.get());) {
     Message message;
     message.seq = static_cast<std::uint32_t>(sqlite::whole_at(page_.get(), 0));
     message.role = enum_at(page_.get(), 1, Role::tool_result);
     message.at = sqlite::whole_at(page_.get(), 2);
     message.outcome = enum_at(page_.get(), 3, Outcome::interrupted);
     message.text = sqlite::text_at(page_.get(), 4);
+    bytes += message.text.size();
     found.push_back(std::move(message));
   }
   std::ranges::reverse(found);

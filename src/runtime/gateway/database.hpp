@@ -59,8 +59,8 @@ class MessageReader {
  public:
   explicit MessageReader(const std::filesystem::path& path);
 
-  /// The last `limit` messages of a session before `before`, the oldest first. Throws Error(input).
-  std::vector<Message> messages(SessionId session, std::uint32_t before, std::size_t limit);
+  /// The last messages of a session before `before`, the oldest first. Throws Error(input).
+  std::vector<Message> messages(SessionId session, std::uint32_t before, Span span);
   std::size_t count(SessionId session);
   /// The highest seq, 0 for none.
   std::uint32_t last_seq(SessionId session);

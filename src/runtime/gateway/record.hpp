@@ -52,6 +52,12 @@ struct Message {
   Outcome outcome = Outcome::ok;  ///< of an assistant's message: whether it is all that there was to come
 };
 
+/// How much is read at once: so many messages, or fewer once their texts are so long together.
+struct Span {
+  std::size_t messages = 0;
+  std::size_t bytes = 4 * 1024 * 1024;
+};
+
 struct RunRecord {
   RunId id = 0;
   std::string key;

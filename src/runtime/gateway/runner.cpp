@@ -286,7 +286,7 @@ void Runner::wait(const Call& call, const std::string& key, std::chrono::millise
 
 std::string Runner::text_of(const Run& run) {
   if (!run.text.empty() || run.record.reply == 0 || !run.session) return run.text;
-  const auto messages = parts_.store.messages(run.record.session, run.record.reply + 1, 1);
+  const auto messages = parts_.store.messages(run.record.session, run.record.reply + 1, {1});
   return messages.empty() ? std::string() : messages.front().text;
 }
 

@@ -31,8 +31,7 @@ struct RunnerOptions {
   std::size_t max_sessions = 100'000;
   std::size_t waits = 1024;  ///< of one connection
   std::chrono::milliseconds turn_time{600'000};
-  std::size_t context_messages = 40;
-  std::size_t context_bytes = 256 * 1024;
+  Span context{40, 256 * 1024};  ///< of a conversation: what the model is told of it
   std::size_t kept_runs = 4096;  ///< that have ended: what a repeated key is answered from
   std::size_t kept_texts = 256;  ///< of those, with their text in memory
 };

@@ -154,8 +154,8 @@ void SqliteStore::write(std::vector<Change> changes, Done done) {
   });
 }
 
-std::vector<Message> SqliteStore::messages(SessionId session, std::uint32_t before, std::size_t limit) {
-  return reader_->messages(session, before, limit);
+std::vector<Message> SqliteStore::messages(SessionId session, std::uint32_t before, Span span) {
+  return reader_->messages(session, before, span);
 }
 
 std::size_t SqliteStore::count(SessionId session) {

@@ -25,9 +25,9 @@ class Store {
   /// Writes that are not done.
   virtual std::size_t pending() const = 0;
 
-  /// The last `limit` messages of a session before `before`, the oldest first: those that are on disk. Throws
+  /// The last messages of a session before `before`, the oldest first: those that are on disk. Throws
   /// Error(input) when they cannot be read.
-  virtual std::vector<Message> messages(SessionId session, std::uint32_t before, std::size_t limit) = 0;
+  virtual std::vector<Message> messages(SessionId session, std::uint32_t before, Span span) = 0;
   virtual std::size_t count(SessionId session) = 0;
   /// The highest seq, 0 for none.
   virtual std::uint32_t last_seq(SessionId session) = 0;

@@ -48,7 +48,7 @@ void Transcripts::load(Session& session) {
   }
   std::vector<Message> messages;
   if (session.count != 0) {
-    messages = store_.messages(session.record.id, std::numeric_limits<std::uint32_t>::max(), limits_.tail);
+    messages = store_.messages(session.record.id, std::numeric_limits<std::uint32_t>::max(), {limits_.tail});
   }
   session.tail.emplace();
   session.tail_place = loaded_.insert(loaded_.begin(), &session);
@@ -67,16 +67,20 @@ void Transcripts::forget(Session& session) {
   loaded_.erase(session.tail_place);
 }
 
-std::vector<Message> Transcripts::page(Session& session, std::uint32_t before, std::size_t limit) {
+std::vector<Message> Transcripts::page(Session& session, std::uint32_t before, Span span) {
   if (session.tail) {
     const auto end = std::ranges::lower_bound(*session.tail, before, {}, &Message::seq);
     const auto there = static_cast<std::size_t>(end - session.tail->begin());
-    const bool all_there = session.tail->size() < limits_.tail;
-    if (there >= limit || all_there) {
-      return {end - static_cast<std::ptrdiff_t>(std::min(there, limit)), end};
+    const bool is_all = session.count && session.tail->size() == *session.count;
+    if (there >= span.messages || is_all) {
+      auto from = end;
+      for (std::size_t bytes = 0; from != session.tail->begin() && bytes <= span.bytes &&
+                                  static_cast<std::size_t>(end - from) < span.messages;)
+        bytes += (--from)->text.size();
+      return {from, end};
     }
   }
-  return store_.messages(session.record.id, before, limit);
+  return store_.messages(session.record.id, before, span);
 }
 
 std::size_t Transcripts::count(Session& session) {
@@ -84,14 +88,14 @@ std::size_t Transcripts::count(Session& session) {
   return *session.count;
 }
 
-std::vector<const Message*> Transcripts::latest(Session& session, std::size_t limit, std::size_t bytes) {
+std::vector<const Message*> Transcripts::latest(Session& session, Span span) {
   load(session);
   std::vector<const Message*> found;
   std::size_t size = 0;
-  for (auto message = session.tail->rbegin(); message != session.tail->rend() && found.size() < limit;
+  for (auto message = session.tail->rbegin(); message != session.tail->rend() && found.size() < span.messages;
        ++message) {
     size += message->text.size();
-    if (size > bytes && !found.empty()) break;
+    if (size > span.bytes && !found.empty()) break;
     found.push_back(&*message);
   }
   std::ranges::reverse(found);

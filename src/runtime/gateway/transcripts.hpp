@@ -24,11 +24,11 @@ class Transcripts {
   std::uint32_t take_seq(Session& session);
   /// A message that is on disk now.
   void add(Session& session, Message message);
-  /// The last `limit` messages before `before`, the oldest first.
-  std::vector<Message> page(Session& session, std::uint32_t before, std::size_t limit);
+  /// The last messages before `before`, the oldest first.
+  std::vector<Message> page(Session& session, std::uint32_t before, Span span);
   std::size_t count(Session& session);
-  /// The latest messages, at most `limit` and `bytes`, from memory if they are there; they are from then on.
-  std::vector<const Message*> latest(Session& session, std::size_t limit, std::size_t bytes);
+  /// The latest messages, from memory if they are there; they are from then on.
+  std::vector<const Message*> latest(Session& session, Span span);
   void forget(Session& session);
 
   /// Of the messages in memory.

@@ -93,8 +93,7 @@ provider::ModelRequest Runner::request_of(Session& session) {
   provider::ModelRequest request;
   request.model = options_.model;
   request.system = options_.system;
-  for (const Message* message :
-       parts_.transcripts.latest(session, options_.context_messages, options_.context_bytes)) {
+  for (const Message* message : parts_.transcripts.latest(session, options_.context)) {
     if (message->role == Role::assistant) {
       request.items.emplace_back(provider::AssistantMessage{message->text, {}});
     } else {
