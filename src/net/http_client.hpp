@@ -12,7 +12,7 @@
 namespace tare::net {
 
 struct ClientLimits {
-  std::size_t body_bytes = 16 * 1024 * 1024;
+  std::size_t body_bytes = 16 * 1024 * 1024;  ///< of `request`; a stream may be endless
   std::chrono::milliseconds connect_time{10'000};
   /// From the request's first byte to the response's headers, and between two reads of its body.
   std::chrono::milliseconds silence{20'000};
@@ -31,9 +31,9 @@ class BodyStream {
 };
 
 /// HTTP/1.1 (and TLS, for https) to one server, over kept connections. A request whose kept connection turns
-/// out to be closed before a byte of the answer came is sent once more on a fresh one.
-/// Coroutines are cancelled by asio's cancellation slots (`awaitable || timer` works); a cancelled request closes its
-/// connection.
+/// out to be closed before a byte of the answer came is sent once more on a fresh one. Redirects are not
+/// followed. Coroutines are cancelled by asio's cancellation slots (`awaitable || timer` works); a cancelled
+/// request closes its connection.
 class HttpClient {
  public:
   HttpClient(boost::asio::io_context& io, Url server, ClientLimits limits);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -15,14 +16,17 @@
 namespace tare::net {
 
 struct ServerLimits {
-  std::size_t header_bytes = 16 * 1024;
+  std::size_t header_bytes = 16 * 1024;  ///< more is answered 431 and the connection closed; 32 KB at most
   std::size_t body_bytes = 1024 * 1024;  ///< more is answered 413 and the connection closed
   std::size_t connections = 20'000;      ///< one more is accepted and closed at once, and counted
-  std::chrono::milliseconds header_time{10'000};  ///< from the first byte of a request to the end of its headers
-  std::chrono::milliseconds idle_time{75'000};    ///< between two requests of a connection
+  /// From the first byte of a request to the end of its headers, and between two reads of its body.
+  std::chrono::milliseconds header_time{10'000};
+  /// Between two requests of a connection, and while a peer takes nothing of an answer.
+  std::chrono::milliseconds idle_time{75'000};
 };
 
 /// One request and its answer. Lives as long as its handler runs; one answer, of one of three kinds.
+/// What writes an answer throws Error(failed) once the peer is gone.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -32,26 +36,29 @@ class Exchange {
   /// True when the request asks for a WebSocket.
   virtual bool asks_for_websocket() const = 0;
 
-  /// A whole answer.
+  /// A whole answer. To a HEAD, its body is not sent.
   virtual boost::asio::awaitable<void> respond(Response response) = 0;
 
-  /// An answer in chunks: begin, any number of chunks (each is sent at once), end. A handler that returns
-  /// before `end` has cut it: the connection is closed without the last chunk.
+  /// An answer in chunks: begin, any number of chunks (sent at the end of the loop's turn), end. A handler
+  /// that returns before `end` has cut it: the connection is closed without the last chunk. `chunk` waits
+  /// while the peer is behind by more than 64 KB.
   virtual boost::asio::awaitable<void> begin(int status, Headers headers) = 0;
   virtual boost::asio::awaitable<void> chunk(std::string_view bytes) = 0;
   virtual boost::asio::awaitable<void> end() = 0;
 
-  /// Closes the connection without an answer, or in the middle of one.
+  /// Closes the connection without an answer, or in the middle of one; what was written before is sent.
   virtual void cut() = 0;
 
-  /// Answers 101; the connection is a WebSocket from then on.
+  /// Answers 101; the connection is a WebSocket from then on, which may outlive the handler. Throws
+  /// Error(failed), and has answered 400 or 426, when the request is no valid one for a WebSocket.
   virtual boost::asio::awaitable<WebSocket> upgrade(WebSocketLimits limits) = 0;
 };
 
-/// Called for each request, one at a time on one connection. What it throws is answered 500, and logged by `log`.
+/// Called for each request, one at a time on one connection. What it throws, and no answer, is answered 500.
+/// Where the server is destroyed first, handlers that are running go on, with their connections closed.
 using Handler = std::function<boost::asio::awaitable<void>(Exchange&)>;
 
-/// HTTP/1.1 on one address and port, keep-alive, on the thread of its io_context.
+/// HTTP/1.1 on one address and port, keep-alive, on the thread of its io_context, which must outlive it.
 class HttpServer {
  public:
   /// Listens at once. Port 0 takes a free one. Throws Error(unavailable) when the address is taken:
@@ -61,6 +68,9 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  /// Is called with what a handler threw, unless its peer was gone by then; for a log.
+  void on_error(std::function<void(const std::string&)> report);
 
   std::uint16_t port() const;
   /// Open connections, WebSockets included.
