@@ -69,7 +69,7 @@ std::vector<std::string> inputs_of(const json::Object* body) {
 }
 
 std::string written(const std::vector<float>& vector, std::string_view format) {
-  if (format == "base64") return quoted(base64(vector));
+  if (format == "base64") return json_text(base64(vector));
   return fmt::format("[{}]", fmt::join(vector, ","));
 }
 
@@ -91,7 +91,7 @@ std::string embeddings_reply(std::string_view body) {
   const std::size_t tokens = (body.size() + 3) / 4;
   return fmt::format(
       R"({{"object":"list","data":[{}],"model":{},"usage":{{"prompt_tokens":{},"total_tokens":{}}}}})", data,
-      quoted(text_in(object, "model").value_or("")), tokens, tokens);
+      json_text(text_in(object, "model").value_or("")), tokens, tokens);
 }
 
 }  // namespace tare::provider

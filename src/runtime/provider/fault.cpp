@@ -97,6 +97,13 @@ Fault parse_fault(std::string_view text, std::string_view what) {
   return FaultParser(text, what).parse();
 }
 
+std::string name_of(const Fault& fault) {
+  for (const auto& [name, kind] : fault_names) {
+    if (kind == fault.kind) return std::string(name);
+  }
+  return std::to_string(fault.status);
+}
+
 bool FaultCounter::strikes(const Fault& fault, const std::string& key) {
   if (!fault.times && fault.every == 1) return true;
   constexpr std::size_t most_keys = 10'000;

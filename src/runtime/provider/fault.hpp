@@ -42,6 +42,9 @@ struct Fault {
 /// seconds, delay in milliseconds. Throws Error(input) that begins with `what`.
 Fault parse_fault(std::string_view text, std::string_view what);
 
+/// "stall", "429": what the request log says.
+std::string name_of(const Fault& fault);
+
 /// Counts how often each fault was asked for, so that `times` and `every` can be kept.
 class FaultCounter {
  public:

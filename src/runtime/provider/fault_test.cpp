@@ -40,6 +40,12 @@ TEST(ParseFault, refuses_what_is_none_and_says_what_there_is) {
   }
 }
 
+TEST(FaultName, is_the_word_that_asks_for_it) {
+  for (const char* name :
+       {"stall", "cut", "short", "garbage", "bad-utf8", "split", "slow", "error", "html", "503"})
+    EXPECT_EQ(name_of(parse_fault(name, "--fault")), name);
+}
+
 TEST(FaultCounter, a_fault_without_settings_always_strikes) {
   FaultCounter counter;
   const Fault stall = parse_fault("stall", "");

@@ -9,7 +9,7 @@
 
 namespace tare::provider {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out;
   json::Writer(out, json::Writer::Style::compact).string(text);
   return out;
@@ -27,15 +27,15 @@ std::unique_ptr<Renderer> renderer(Dialect dialect, const ReplyPlan& plan) {
 }
 
 std::string error_body(std::string_view message, std::string_view type) {
-  return fmt::format(R"({{"error":{{"message":{},"type":{},"param":null,"code":null}}}})", quoted(message),
-                     quoted(type));
+  return fmt::format(R"({{"error":{{"message":{},"type":{},"param":null,"code":null}}}})", json_text(message),
+                     json_text(type));
 }
 
 std::string error_event(Dialect dialect, std::string_view message) {
   if (dialect == Dialect::chat) return net::sse_data(error_body(message, "server_error"));
   return net::sse_data(fmt::format(
       R"({{"type":"response.failed","response":{{"status":"failed","error":{{"code":"server_error","message":{}}}}}}})",
-      quoted(message)));
+      json_text(message)));
 }
 
 }  // namespace tare::provider

@@ -49,6 +49,6 @@ std::string error_body(std::string_view message, std::string_view type);
 std::string error_event(Dialect dialect, std::string_view message);
 
 /// `text` as a JSON string, quotes included.
-std::string quoted(std::string_view text);
+std::string json_text(std::string_view text);
 
 }  // namespace tare::provider

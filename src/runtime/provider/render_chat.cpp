@@ -8,15 +8,15 @@ namespace tare::provider {
 namespace {
 
 std::string call_with(const ToolCall& call, std::string_view arguments) {
-  return fmt::format(R"("id":{},"type":"function","function":{{"name":{},"arguments":{}}})", quoted(call.id),
-                     quoted(call.name), quoted(arguments));
+  return fmt::format(R"("id":{},"type":"function","function":{{"name":{},"arguments":{}}})",
+                     json_text(call.id), json_text(call.name), json_text(arguments));
 }
 
 }  // namespace
 
 std::string ChatRenderer::head(std::string_view object) const {
   return fmt::format(R"({{"id":"chatcmpl-{}","object":"{}","created":{},"model":{})", plan().seq, object,
-                     plan().created, quoted(plan().model));
+                     plan().created, json_text(plan().model));
 }
 
 std::string ChatRenderer::chunk(std::string_view delta, std::string_view finish_reason,
@@ -41,7 +41,7 @@ std::string ChatRenderer::begin() {
 }
 
 std::string ChatRenderer::render_delta(std::string_view text, std::string_view stamp) {
-  return chunk(fmt::format(R"("content":{})", quoted(text)), "null", stamp);
+  return chunk(fmt::format(R"("content":{})", json_text(text)), "null", stamp);
 }
 
 std::string ChatRenderer::end() {
@@ -50,7 +50,7 @@ std::string ChatRenderer::end() {
     const ToolCall& call = plan().calls[i];
     out += chunk(fmt::format(R"("tool_calls":[{{"index":{},{}}}])", i, call_with(call, "")), "null", "");
     out += chunk(fmt::format(R"("tool_calls":[{{"index":{},"function":{{"arguments":{}}}}}])", i,
-                             quoted(call.arguments)),
+                             json_text(call.arguments)),
                  "null", "");
   }
   out += chunk("", finish_reason(), "");
@@ -68,7 +68,7 @@ std::string ChatRenderer::whole() {
   if (!calls.empty()) calls += "]";
   return fmt::format(
       R"({},"choices":[{{"index":0,"message":{{"role":"assistant","content":{}{}}},"finish_reason":{}}}],{}}})",
-      head("chat.completion"), quoted(fmt::format("{}", fmt::join(plan().chunks, ""))), calls,
+      head("chat.completion"), json_text(fmt::format("{}", fmt::join(plan().chunks, ""))), calls,
       finish_reason(), usage());
 }
 
