@@ -31,7 +31,7 @@ struct Run {
   enum class Phase : std::uint8_t { accepting, queued, running, ended };
   Phase phase = Phase::accepting;
   /// Why it is stopped before its end, if it is.
-  enum class Stop : std::uint8_t { no, aborted, timed_out };
+  enum class Stop : std::uint8_t { no, aborted, timed_out, interrupted };
   Stop stop = Stop::no;
   boost::asio::cancellation_signal cancel;
   std::unique_ptr<boost::asio::steady_timer> limit;

@@ -296,6 +296,18 @@ void Runner::drain(std::function<void()> done) {
   if (running_ == 0) std::exchange(drained_, nullptr)();
 }
 
+void Runner::halt() {
+  is_draining_ = true;
+  const auto end_waits = [](const std::shared_ptr<Wait>& wait) { wait->timer.cancel(); };
+  for (const auto& [key, wait] : early_waits_) end_waits(wait);
+  std::vector<RunPtr> active;
+  for (const auto& [key, run] : runs_) {
+    for (const auto& wait : run->waits) end_waits(wait);
+    if (run->phase == Run::Phase::running) active.push_back(run);
+  }
+  for (const RunPtr& run : active) stop(run, Run::Stop::interrupted);
+}
+
 std::string Runner::pending_inputs(const Session& session) const {
   std::string out = "[";
   for (const RunPtr& run : session.waiting) {

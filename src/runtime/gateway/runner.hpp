@@ -85,6 +85,9 @@ class Runner {
 
   /// No new runs from now on. `done` is called once none runs.
   void drain(std::function<void()> done);
+  /// Ends what still runs, as interrupted, and every wait.
+  void halt();
+  std::size_t running() const { return running_; }
 
   /// Texts that wait for their turn in a session, the first first: JSON of `pendingInputs`.
   std::string pending_inputs(const Session& session) const;

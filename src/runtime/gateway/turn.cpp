@@ -158,6 +158,12 @@ void Runner::judge(Run& run, const std::exception_ptr& failure) {
     run.record.outcome = Outcome::aborted;
     return;
   }
+  if (run.stop == Run::Stop::interrupted) {
+    fail(run, Fault{Code::unavailable, "the gateway ended before this run did", R"({"reason":"interrupted"})", Retry::later},
+         "the gateway ended before this run did");
+    run.record.outcome = Outcome::interrupted;
+    return;
+  }
   if (run.stop == Run::Stop::timed_out) {
     const std::string error = fmt::format("the turn took longer than {} ms", options_.turn_time.count());
     fail(run, Fault{Code::agent_timeout, error, {}, Retry::later}, error);
