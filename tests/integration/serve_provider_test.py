@@ -83,7 +83,6 @@ class ServeProvider(harness.TareTest):
         stamps = [event["sentNs"] for event in self.events(body) if event["type"] == "response.output_text.delta"]
         self.assertEqual(len(stamps), 4)
         self.assertEqual([before, *stamps, after], sorted([before, *stamps, after]))
-        self.assertGreaterEqual(stamps[-1] - stamps[0], 3 * 2_000_000 - 1_000_000)
 
     def test_a_key_is_asked_for(self):
         with self.serving("--api-key", "secret") as (line, _):
@@ -111,12 +110,14 @@ class ServeProvider(harness.TareTest):
             client.recv(10)
             client.close()
             self.assertEqual(self.request(line["port"], "GET", "/v1/models")[0], 200)
-            while not any(r["outcome"] == "gone" for r in self.log()):
+            while not (outcomes := [r["outcome"] for r in self.log() if r["seq"] == 1]):
                 time.sleep(0.01)
+        self.assertEqual(outcomes, ["gone"])
 
     def test_a_full_disk_ends_it_with_a_word(self):
         with self.serving("--log", "/dev/full", code=1) as (line, process):
-            self.assertEqual(self.request(line["port"], "GET", "/v1/models")[0], 200)
+            with contextlib.suppress(ConnectionError):  # it may be gone before the answer is out
+                self.request(line["port"], "GET", "/v1/models")
             process.wait(timeout=30)
         self.assertEqual(self.stderr, "tare: cannot write the request log '/dev/full' (No space left on device); what it "
                                       "counts is not complete\n")
