@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <boost/describe/enum_to_string.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
 #include "net/http_server.hpp"
@@ -32,6 +32,17 @@ std::string said_by(const Error& error) {
   return error.why().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.why());
 }
 
+/// Nothing listens beyond this machine without a key.
+void check_bind(const MockOptions& options) {
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(options.bind, error);
+  if (error) throw Error(ErrorCode::usage, fmt::format("--bind takes an IP address, got '{}'", options.bind));
+  if (!address.is_loopback() && options.api_key.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("--bind {} is reachable from other machines", options.bind), "",
+                "give --api-key as well");
+  }
+}
+
 /// The fault that a model's name asks for: "any-name-fault:cut,after=2".
 std::optional<Fault> fault_of_model(std::string_view model) {
   constexpr std::string_view word = "fault:";
@@ -46,6 +57,7 @@ class MockServer::Impl : public std::enable_shared_from_this<MockServer::Impl> {
  public:
   Impl(const MockOptions& options, const Clock& clock, std::function<void(const Error&)> on_failure)
       : options_(options), clock_(clock), on_failure_(std::move(on_failure)) {
+    check_bind(options_);
     if (options_.log) log_.emplace(*options_.log);
   }
 

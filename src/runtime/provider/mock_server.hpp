@@ -38,7 +38,7 @@ class MockServer {
  public:
   /// Listens at once. `on_failure` is told once, when the request log cannot be written any more. The clock
   /// must outlive the server. Throws Error(unavailable) when the address is taken, Error(input) when the log
-  /// cannot be opened.
+  /// cannot be opened, Error(usage) for an address beyond loopback without a key.
   MockServer(boost::asio::io_context& io, const MockOptions& options, const Clock& clock,
              std::function<void(const Error&)> on_failure = {});
   ~MockServer();

@@ -181,6 +181,15 @@ TEST(MockServer, a_log_that_cannot_be_written_is_told_once) {
   EXPECT_THAT(failures, testing::ElementsAre(HasSubstr("cannot write the request log '/dev/full'")));
 }
 
+TEST(MockServer, nothing_is_reachable_from_other_machines_without_a_key) {
+  boost::asio::io_context io;
+  const SystemClock clock;
+  for (const char* address : {"0.0.0.0", "::", "192.0.2.1", "localhost", ""})
+    EXPECT_THROW(MockServer(io, {.bind = address}, clock), Error) << address;
+  EXPECT_NO_THROW(MockServer(io, {.bind = "0.0.0.0", .api_key = "key"}, clock));
+  EXPECT_NO_THROW(MockServer(io, {.bind = "127.0.0.2"}, clock));
+}
+
 TEST(MockServer, a_port_that_is_taken_is_refused) {
   boost::asio::io_context io;
   const SystemClock clock;

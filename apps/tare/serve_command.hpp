@@ -1,0 +1,10 @@
+#pragma once
+
+#include "cli.hpp"
+
+namespace tare::cli {
+
+/// `tare serve provider`: the mock model server. Declared as a subcommand of `serve`.
+void add_serve_provider(CLI::App& serve, Context& context);
+
+}  // namespace tare::cli
