@@ -186,7 +186,9 @@ asio::awaitable<void> HttpServer::Impl::answer(ServerExchange& exchange, Stream&
   std::string failure;
   try {
     co_await handler_(exchange);
-    if (exchange.state() == ServerExchange::State::unanswered) failure = "a request got no answer";
+    if (exchange.state() == ServerExchange::State::unanswered) {
+      throw Error(ErrorCode::failed, "a request got no answer");
+    }
   } catch (const Closed&) {  // the usual end of a WebSocket
   } catch (const Error& error) {
     failure = error.line();
