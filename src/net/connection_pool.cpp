@@ -73,7 +73,7 @@ ConnectionPool::Lease::~Lease() {
 
 bool ConnectionPool::Lease::take_kept() {
   while (!pool_->kept_.empty()) {
-    stream_ = std::move(pool_->kept_.back());
+    connect(std::move(pool_->kept_.back()));
     pool_->kept_.pop_back();
     if (!stream_->readable()) return true;
     close();
