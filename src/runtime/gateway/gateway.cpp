@@ -166,6 +166,7 @@ void Gateway::close_all() {
       asio::co_spawn(io_, connection->close(net::CloseCode::going_away, "gateway is shutting down"),
                      asio::detached);
   }
+  wait_for_the_end(0);
 }
 
 /// A peer that does not close, or does not read, is not waited for longer than three seconds.

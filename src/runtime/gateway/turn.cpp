@@ -159,7 +159,9 @@ void Runner::judge(Run& run, const std::exception_ptr& failure) {
     return;
   }
   if (run.stop == Run::Stop::interrupted) {
-    fail(run, Fault{Code::unavailable, "the gateway ended before this run did", R"({"reason":"interrupted"})", Retry::later},
+    fail(run,
+         Fault{Code::unavailable, "the gateway ended before this run did", R"({"reason":"interrupted"})",
+               Retry::later},
          "the gateway ended before this run did");
     run.record.outcome = Outcome::interrupted;
     return;
