@@ -126,13 +126,17 @@ def connect_params(**changes):
 class Gateway:
     """One authenticated connection. Events are kept in `events` in the order in which they came, beside responses."""
 
-    def __init__(self, port, handshake=True, timeout=20, **changes):
+    def __init__(self, port, timeout=20, **changes):
         self.socket = WebSocket(port, timeout=timeout)
         self.ids = itertools.count(1)
         self.frames = []  # everything, in order
         self.responses = collections.defaultdict(list)  # by id
-        self.challenge = json.loads(self.socket.receive())
-        self.hello = self.call("connect", connect_params(**changes)) if handshake else None
+        try:
+            self.challenge = json.loads(self.socket.receive())
+            self.hello = self.call("connect", connect_params(**changes))
+        except Exception:
+            self.socket.socket.close()
+            raise
 
     def post(self, method, params=None, frame_id=None):
         frame_id = frame_id or f"r{next(self.ids)}"

@@ -50,6 +50,12 @@ Gateway::Gateway(asio::io_context& io, const Clock& clock, Config config,
       tick_timer_(io),
       drain_timer_(io) {
   check_exposure(config_);
+  net::ServerLimits limits;
+  limits.connections = config_.max_connections;
+  http_ = std::make_unique<net::HttpServer>(io, config_.bind == "localhost" ? "127.0.0.1" : config_.bind,
+                                            config_.port, limits,
+                                            [this](net::Exchange& exchange) { return answer(exchange); });
+  trace("http.bound");
   const std::filesystem::path database = config_.state / "gateway.sqlite";
   store_ = std::make_unique<SqliteStore>(io, sqlite::Options{database});
   transcripts_ = std::make_unique<Transcripts>(*store_, TranscriptLimits{});
@@ -77,12 +83,6 @@ Gateway::Gateway(asio::io_context& io, const Clock& clock, Config config,
       ConnectionContext{io, clock, log_, hub_, *methods_, connection_facts_, server_facts(config_),
                         config_.token, config_.max_payload, config_.handshake_time});
   trace("storage.loaded");
-  net::ServerLimits limits;
-  limits.connections = config_.max_connections;
-  http_ = std::make_unique<net::HttpServer>(io, config_.bind == "localhost" ? "127.0.0.1" : config_.bind,
-                                            config_.port, limits,
-                                            [this](net::Exchange& exchange) { return answer(exchange); });
-  trace("http.bound");
   recover(store_->take_kept());
 }
 
@@ -90,19 +90,16 @@ Gateway::~Gateway() = default;
 
 void Gateway::trace(std::string_view what) {
   const Instant now = clock_.now();
-  log_.write(LogLevel::info, fmt::format("startup trace: {} {:.1f}ms total={:.1f}ms", what,
-                                         to_ms(now - traced_), to_ms(now - started_)));
+  trace_.push_back(fmt::format("startup trace: {} {:.1f}ms total={:.1f}ms", what, to_ms(now - traced_),
+                               to_ms(now - started_)));
   timeline_.span(fmt::format("gateway.startup.{}", what), now - traced_);
   traced_ = now;
 }
 
 void Gateway::recover(Kept kept) {
-  const std::size_t sessions = kept.sessions.size();
   sessions_.restore(std::move(kept.sessions), kept.last_session);
   std::vector<Change> changes = runner_->restore(std::move(kept.runs), kept.last_run);
   trace("sessions.loaded");
-  log_.write(LogLevel::info, "loaded",
-             {{"sessions", std::to_string(sessions)}, {"interrupted", std::to_string(changes.size())}});
   if (changes.empty()) {
     asio::post(io_, [this] { become_ready(); });
     return;
@@ -121,6 +118,8 @@ void Gateway::become_ready() {
   monitor_.start();
   tick();
   trace("sidecars.ready");
+  // Not before: a gateway that cannot start says why, in one line.
+  for (const std::string& line : std::exchange(trace_, {})) log_.write(LogLevel::info, line);
   on_ready();
 }
 

@@ -57,6 +57,7 @@ class Gateway {
   const Clock& clock_;
   Instant started_;
   Instant traced_;
+  std::vector<std::string> trace_;  ///< lines that are not logged yet
   Config config_;
   Log log_;
   Timeline timeline_;
