@@ -243,8 +243,7 @@ MessageReader::MessageReader(const std::filesystem::path& path)
     : reader_(path),
       page_(reader_.prepare("SELECT id, role, at_ms, outcome, text FROM messages WHERE id BETWEEN ? AND ?"
                             " ORDER BY id DESC LIMIT ?")),
-      count_(reader_.prepare("SELECT count(*) FROM messages WHERE id BETWEEN ? AND ?")),
-      last_(reader_.prepare("SELECT max(id) FROM messages WHERE id BETWEEN ? AND ?")) {}
+      extent_(reader_.prepare("SELECT count(*), max(id) FROM messages WHERE id BETWEEN ? AND ?")) {}
 
 std::vector<Message> MessageReader::messages(SessionId session, std::uint32_t before, Span span) {
   std::vector<Message> found;
@@ -267,18 +266,13 @@ std::vector<Message> MessageReader::messages(SessionId session, std::uint32_t be
   return found;
 }
 
-std::size_t MessageReader::count(SessionId session) {
-  sqlite::bind_one(count_.get(), 1, message_id(session, 0));
-  sqlite::bind_one(count_.get(), 2, message_id(session, std::numeric_limits<std::uint32_t>::max()));
-  const sqlite::Rewind rewind(count_.get());
-  return reader_.next(count_.get()) ? static_cast<std::size_t>(sqlite::whole_at(count_.get(), 0)) : 0;
-}
-
-std::uint32_t MessageReader::last_seq(SessionId session) {
-  sqlite::bind_one(last_.get(), 1, message_id(session, 0));
-  sqlite::bind_one(last_.get(), 2, message_id(session, std::numeric_limits<std::uint32_t>::max()));
-  const sqlite::Rewind rewind(last_.get());
-  return reader_.next(last_.get()) ? static_cast<std::uint32_t>(sqlite::whole_at(last_.get(), 0)) : 0;
+Extent MessageReader::extent(SessionId session) {
+  sqlite::bind_one(extent_.get(), 1, message_id(session, 0));
+  sqlite::bind_one(extent_.get(), 2, message_id(session, std::numeric_limits<std::uint32_t>::max()));
+  const sqlite::Rewind rewind(extent_.get());
+  if (!reader_.next(extent_.get())) return {};
+  return {static_cast<std::size_t>(sqlite::whole_at(extent_.get(), 0)),
+          static_cast<std::uint32_t>(sqlite::whole_at(extent_.get(), 1))};
 }
 
 }  // namespace tare::gateway

@@ -61,13 +61,11 @@ class MessageReader {
 
   /// The last messages of a session before `before`, the oldest first. Throws Error(input).
   std::vector<Message> messages(SessionId session, std::uint32_t before, Span span);
-  std::size_t count(SessionId session);
-  /// The highest seq, 0 for none.
-  std::uint32_t last_seq(SessionId session);
+  Extent extent(SessionId session);
 
  private:
   sqlite::Reader reader_;
-  sqlite::Statement page_, count_, last_;
+  sqlite::Statement page_, extent_;
 };
 
 }  // namespace tare::gateway

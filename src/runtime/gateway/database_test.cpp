@@ -74,7 +74,7 @@ TEST_F(DatabaseTest, what_was_written_is_there_after_a_restart) {
   MessageReader reader(path);
   ASSERT_EQ(reader.messages(1, 100, {10}).size(), 1u);
   EXPECT_EQ(reader.messages(1, 100, {10})[0].text, "gr\xC3\xBC\xC3\x9F");
-  EXPECT_EQ(reader.count(2), 0u);
+  EXPECT_EQ(reader.extent(2).count, 0u);
 }
 
 TEST_F(DatabaseTest, a_patch_changes_what_it_names_alone) {
@@ -121,7 +121,7 @@ TEST_F(DatabaseTest, messages_are_read_page_by_page_and_session_by_session) {
   EXPECT_EQ(reader.messages(2, 100, {100}).size(), 10u);
   EXPECT_EQ(reader.messages(2, 100, {100, 250}).size(), 3u);  // the third is the one that passes the limit
   EXPECT_EQ(reader.messages(4, 100, {100}).size(), 0u);
-  EXPECT_EQ(reader.last_seq(3), 10u);
+  EXPECT_EQ(reader.extent(3).last_seq, 10u);
 }
 
 TEST_F(DatabaseTest, the_id_of_a_removed_session_is_not_given_again) {
@@ -129,7 +129,7 @@ TEST_F(DatabaseTest, the_id_of_a_removed_session_is_not_given_again) {
   const Kept kept = load();
   EXPECT_TRUE(kept.sessions.empty());
   EXPECT_EQ(kept.last_session, 9);
-  EXPECT_EQ(MessageReader(path).count(9), 0u);
+  EXPECT_EQ(MessageReader(path).extent(9).count, 0u);
 }
 
 TEST_F(DatabaseTest, a_transaction_is_done_as_a_whole_or_not_at_all) {
@@ -139,7 +139,7 @@ TEST_F(DatabaseTest, a_transaction_is_done_as_a_whole_or_not_at_all) {
   const std::vector<std::vector<Change>> batch{
       {AddMessage{1, message(1, "x"), 1}, AddMessage{1, message(1, "twice"), 1}}};
   EXPECT_THROW(database.commit(batch), Error);
-  EXPECT_EQ(MessageReader(path).count(1), 0u);
+  EXPECT_EQ(MessageReader(path).extent(1).count, 0u);
 }
 
 TEST_F(DatabaseTest, what_is_no_database_is_refused_untouched) {

@@ -177,7 +177,7 @@ void Methods::agent(const Call& call, const Params& params) {
   check_room();
   RunRequest request;
   request.session_key = key_of(params, "sessionKey");
-  request.agent = text_of(params, "agentId").value_or("main");
+  request.agent = text_of(params, "agentId").value_or(agent_of(request.session_key));
   request.message = *text_of(params, "message");
   request.key = key_of(params, "idempotencyKey");
   parts_.runner.start(call, std::move(request));

@@ -52,6 +52,12 @@ struct Message {
   Outcome outcome = Outcome::ok;  ///< of an assistant's message: whether it is all that there was to come
 };
 
+/// Of the messages of a session.
+struct Extent {
+  std::size_t count = 0;
+  std::uint32_t last_seq = 0;  ///< 0 for none
+};
+
 /// How much is read at once: so many messages, or fewer once their texts are so long together.
 struct Span {
   std::size_t messages = 0;

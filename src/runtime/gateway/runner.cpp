@@ -106,6 +106,7 @@ void Runner::repeat(const Call& call, const RunPtr& run) {
 std::shared_ptr<Session> Runner::session_for(const RunRequest& request) {
   auto session = parts_.sessions.find_or_coming(request.session_key);
   if (session) return session;
+  parts_.sessions.check_not_going(request.session_key);
   if (parts_.sessions.size() >= options_.max_sessions) {
     throw Refusal(Fault{Code::unavailable, fmt::format("too many sessions ({})", options_.max_sessions),
                         R"({"reason":"session-limit"})"});

@@ -123,7 +123,7 @@ class Runner {
   void take(Run& run, const provider::Events& events);
   void tell_delta(Run& run);
   void judge(Run& run, const std::exception_ptr& failure);
-  void fail(Run& run, Fault fault, std::string error);
+  void fail(Run& run, Fault fault, const std::string& error);
   void tell_start(const RunPtr& run);
   void tell_end(const RunPtr& run, const Message* reply);
   void retire(const RunPtr& run);

@@ -41,6 +41,7 @@ struct Session {
   std::size_t tail_bytes = 0;
   std::optional<std::uint32_t> last_seq;
   std::optional<std::size_t> count;
+  std::uint32_t counted_to = 0;  ///< seq of the last message that `count` knew when it was read
 
   bool is_busy() const { return active != nullptr || !waiting.empty(); }
 };

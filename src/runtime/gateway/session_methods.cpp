@@ -65,9 +65,10 @@ void Methods::create_session(const Call& call, const Params& params) {
   }
   auto session = parts_.sessions.find_or_coming(key);
   if (!session) {
+    parts_.sessions.check_not_going(key);
     if (parts_.sessions.size() >= limits_.max_sessions)
       throw Refusal(Fault{Code::unavailable, "too many sessions", R"({"reason":"session-limit"})"});
-    session = parts_.sessions.make(key, text_of(params, "agentId").value_or("main"),
+    session = parts_.sessions.make(key, text_of(params, "agentId").value_or(agent_of(key)),
                                    text_of(params, "cwd").value_or(""), now());
     session->record.label = text_of(params, "label").value_or("");
   }
@@ -192,10 +193,16 @@ void Methods::history(const Call& call, const Params& params) {
   if (session) {
     // Before the page, so that what is in memory is known to be all of it.
     total = parts_.transcripts.count(*session);
-    messages = parts_.transcripts.page(*session, before, {limit, limits_.history_bytes});
+    messages = parts_.transcripts.page(*session, before, {limit + 1, limits_.history_bytes});
   }
+  // One more than asked for was looked for: it says whether there is more.
+  bool has_more = messages.size() > limit;
+  if (has_more) messages.erase(messages.begin());
+  std::size_t bytes = 0;
+  for (const Message& message : messages) bytes += message.text.size();
+  has_more = has_more || bytes > limits_.history_bytes;
   std::string out;
-  out.reserve(512 + messages.size() * 256);
+  out.reserve(512 + bytes + messages.size() * 256);
   ObjectText object(out);
   object.text("sessionKey", key);
   if (session) {
@@ -210,8 +217,6 @@ void Methods::history(const Call& call, const Params& params) {
     append_message(list, session->record, message);
   }
   list += ']';
-  const bool has_more = !messages.empty() && messages.front().seq > 1 &&
-                        (messages.size() < total || before != std::numeric_limits<std::uint32_t>::max());
   object.json("pendingInputs", session ? parts_.runner.pending_inputs(*session) : "[]")
       .null("deltaCursor")
       .boolean("hasMore", has_more)

@@ -70,6 +70,20 @@ std::shared_ptr<Session> Sessions::find(SessionId id) const {
   return found == by_id_.end() ? nullptr : find(found->second->record.key);
 }
 
+void Sessions::check_not_going(std::string_view key) const {
+  if (!by_key_.contains(key)) return;
+  throw Refusal(Fault{Code::unavailable, "the session is being deleted", R"({"reason":"session-going"})",
+                      Retry::later});
+}
+
+std::string_view agent_of(std::string_view key) {
+  constexpr std::string_view prefix = "agent:";
+  if (!key.starts_with(prefix)) return "main";
+  const std::string_view rest = key.substr(prefix.size());
+  const std::string_view name = rest.substr(0, rest.find(':'));
+  return name.empty() || name.size() == rest.size() ? "main" : name;
+}
+
 std::shared_ptr<Session> Sessions::make(std::string_view key, std::string_view agent, std::string_view cwd,
                                         Millis now) {
   SessionRecord record;

@@ -22,6 +22,9 @@ struct ListQuery {
   Activity activity = Activity::any;
 };
 
+/// Of a key such as "agent:main:chat"; "main" for others.
+std::string_view agent_of(std::string_view key);
+
 /// What every row says of the model.
 struct ModelName {
   std::string provider;
@@ -42,6 +45,8 @@ class Sessions {
   /// Also one that is coming. Never one that is going.
   std::shared_ptr<Session> find_or_coming(std::string_view key) const;
   std::shared_ptr<Session> find(SessionId id) const;
+  /// Throws Refusal(unavailable) while a session with that key is being removed.
+  void check_not_going(std::string_view key) const;
   /// A new session with an id of its own, not listed until `settle`; gone when nobody holds it before.
   std::shared_ptr<Session> make(std::string_view key, std::string_view agent, std::string_view cwd,
                                 Millis now);

@@ -158,12 +158,8 @@ std::vector<Message> SqliteStore::messages(SessionId session, std::uint32_t befo
   return reader_->messages(session, before, span);
 }
 
-std::size_t SqliteStore::count(SessionId session) {
-  return reader_->count(session);
-}
-
-std::uint32_t SqliteStore::last_seq(SessionId session) {
-  return reader_->last_seq(session);
+Extent SqliteStore::extent(SessionId session) {
+  return reader_->extent(session);
 }
 
 SqliteStore::Facts SqliteStore::facts() const {

@@ -25,8 +25,7 @@ class SqliteStore final : public Store {
   void write(std::vector<Change> changes, Done done) override;
   std::size_t pending() const override;
   std::vector<Message> messages(SessionId session, std::uint32_t before, Span span) override;
-  std::size_t count(SessionId session) override;
-  std::uint32_t last_seq(SessionId session) override;
+  Extent extent(SessionId session) override;
 
   struct Facts {
     std::uint64_t commits = 0;

@@ -28,9 +28,7 @@ class Store {
   /// The last messages of a session before `before`, the oldest first: those that are on disk. Throws
   /// Error(input) when they cannot be read.
   virtual std::vector<Message> messages(SessionId session, std::uint32_t before, Span span) = 0;
-  virtual std::size_t count(SessionId session) = 0;
-  /// The highest seq, 0 for none.
-  virtual std::uint32_t last_seq(SessionId session) = 0;
+  virtual Extent extent(SessionId session) = 0;
 };
 
 }  // namespace tare::gateway

@@ -18,14 +18,14 @@ std::size_t size_of(const Message& message) {
 }  // namespace
 
 std::uint32_t Transcripts::take_seq(Session& session) {
-  if (!session.last_seq) session.last_seq = store_.last_seq(session.record.id);
+  if (!session.last_seq) session.last_seq = store_.extent(session.record.id).last_seq;
   return ++*session.last_seq;
 }
 
 void Transcripts::add(Session& session, Message message) {
-  if (session.count) ++*session.count;
+  // What was read from the disk meanwhile may have it already, here and below.
+  if (session.count && message.seq > session.counted_to) ++*session.count;
   if (!session.tail) return;
-  // What was read from the disk meanwhile may hold it already.
   if (!session.tail->empty() && session.tail->back().seq >= message.seq) return;
   push(session, std::move(message));
   shrink(session);
@@ -84,7 +84,11 @@ std::vector<Message> Transcripts::page(Session& session, std::uint32_t before, S
 }
 
 std::size_t Transcripts::count(Session& session) {
-  if (!session.count) session.count = store_.count(session.record.id);
+  if (!session.count) {
+    const Extent extent = store_.extent(session.record.id);
+    session.count = extent.count;
+    session.counted_to = extent.last_seq;
+  }
   return *session.count;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "runtime/gateway/runner.hpp"
 #include "runtime/gateway/turn_events.hpp"
 
@@ -146,10 +147,11 @@ void Runner::tell_delta(Run& run) {
   run.told_at = at;
 }
 
-void Runner::fail(Run& run, Fault fault, std::string error) {
+void Runner::fail(Run& run, Fault fault, const std::string& error) {
   run.record.outcome = Outcome::failed;
-  run.record.error = std::move(error);
+  run.record.error = text::escape_bad_utf8(error);  // it may quote a foreign server
   run.fault = std::move(fault);
+  run.fault.message = text::escape_bad_utf8(run.fault.message);
 }
 
 /// What the reply has come to. What the caller stopped ends as it was stopped, whatever it failed with.

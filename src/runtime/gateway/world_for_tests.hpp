@@ -53,9 +53,9 @@ class MemoryStore final : public Store {
     }
     return {found.begin(), found.end()};
   }
-  std::size_t count(SessionId session) override { return messages_[session].size(); }
-  std::uint32_t last_seq(SessionId session) override {
-    return messages_[session].empty() ? 0 : messages_[session].back().seq;
+  Extent extent(SessionId session) override {
+    const std::vector<Message>& all = messages_[session];
+    return {all.size(), all.empty() ? 0 : all.back().seq};
   }
 
   template <class T>
@@ -99,13 +99,15 @@ class TestClient final : public Outlet {
     return {};
   }
   std::size_t responses(std::string_view id) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        frames, [&](const json::Value& frame) { return frame.at("type") == "res" && frame.at("id").as_string() == id; }));
+    return static_cast<std::size_t>(std::ranges::count_if(frames, [&](const json::Value& frame) {
+      return frame.at("type") == "res" && frame.at("id").as_string() == id;
+    }));
   }
   std::vector<json::Value> events(std::string_view name) const {
     std::vector<json::Value> found;
     for (const json::Value& frame : frames) {
-      if (frame.at("type") == "event" && frame.at("event").as_string() == name) found.push_back(frame.at("payload"));
+      if (frame.at("type") == "event" && frame.at("event").as_string() == name)
+        found.push_back(frame.at("payload"));
     }
     return found;
   }
