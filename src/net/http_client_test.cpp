@@ -177,6 +177,13 @@ TEST(HttpClient, does_not_wait_for_ever) {
   EXPECT_EQ(stalled.client.connections(), 0U);
 }
 
+TEST(HttpClient, looks_up_a_name_and_tries_each_address_of_it) {
+  Loopback loop;
+  ScriptedServer server(loop.io, {ok});
+  HttpClient client(loop.io, {"http", "localhost", server.url().port, "/"}, {});  // which may be ::1 first
+  EXPECT_EQ(get(loop, client), "ok");
+}
+
 TEST(HttpClient, says_that_there_is_no_server) {
   Loopback loop;
   std::uint16_t port = 0;

@@ -155,6 +155,7 @@ TEST(WebSocket, tells_a_peer_why_it_is_closed_even_if_it_goes_on_sending) {
     WsWorld world(echo_messages, {.message_bytes = 1000});
     RawPeer peer(world);
     const std::string answer = peer.converse(world, std::move(bytes));
+    peer.close();
     world.run_until([&] { return world.server.connections() == 0; });
     EXPECT_EQ(world.ends.size(), 1U);
     EXPECT_THAT(world.errors, ElementsAre());
