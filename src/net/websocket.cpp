@@ -179,7 +179,7 @@ asio::awaitable<Message> WebSocket::read() {
 std::optional<Message> WebSocket::next() {
   return impl_->next();
 }
-bool WebSocket::send(Outgoing message) {
+bool WebSocket::send(const Outgoing& message) {
   return impl_->send(message);
 }
 std::size_t WebSocket::buffered() const {
