@@ -37,6 +37,8 @@ class FrameReader {
  public:
   /// `role`: of the side that reads. `limit`: bytes of a message.
   FrameReader(Role role, std::size_t limit) : role_(role), limit_(limit) {}
+  /// Of the messages from now on.
+  void set_limit(std::size_t limit) { limit_ = limit; }
 
   enum class Kind { nothing, text, binary, ping, pong, close };
   struct Result {

@@ -179,6 +179,10 @@ asio::awaitable<Message> WebSocket::read() {
 std::optional<Message> WebSocket::next() {
   return impl_->next();
 }
+void WebSocket::limit_messages(std::size_t bytes) {
+  impl_->limit_messages(bytes);
+}
+
 bool WebSocket::send(const Outgoing& message) {
   return impl_->send(message);
 }

@@ -84,6 +84,9 @@ class WebSocket {
   /// The next message if it is here already, without a suspension. Throws Closed like `read`.
   std::optional<Message> next();
 
+  /// Messages may be so large from now on: a peer that has not said who it is gets less.
+  void limit_messages(std::size_t bytes);
+
   /// Queues a message and returns at once; what is queued in one turn of the loop goes out in as few system
   /// calls as there can be. False when the connection is closed or was dropped for being too slow: the
   /// message is lost, as is the connection.

@@ -23,6 +23,7 @@ class WebSocket::Impl : public std::enable_shared_from_this<Impl> {
   bool send(const Outgoing& message);
   boost::asio::awaitable<void> close(CloseCode code, std::string reason);
   void drop();
+  void limit_messages(std::size_t bytes) { reader_.set_limit(bytes); }
 
   const Stream& stream() const { return *stream_; }
   bool too_slow() const { return too_slow_; }
