@@ -48,7 +48,7 @@ std::optional<Message> WebSocket::Impl::next() {
     try {
       frame = reader_.read(stream_->input());
     } catch (const Closed& broken) {
-      answer_close(broken.close_code());
+      answer_close(broken.close_code(), broken.reason());
       end(broken.close_code(), broken.reason());
     }
     stream_->consume(frame.used);
@@ -69,7 +69,7 @@ std::optional<Message> WebSocket::Impl::take(FrameReader::Result frame) {
       write(Opcode::pong, frame.data, {});
       break;
     case Kind::close:
-      answer_close(frame.code);
+      answer_close(frame.code, {});
       end(frame.code, std::move(frame.data));
     case Kind::pong:
     case Kind::nothing:
@@ -109,8 +109,8 @@ bool WebSocket::Impl::send(const Outgoing& message) {
                message.own);
 }
 
-void WebSocket::Impl::answer_close(CloseCode code) {
-  write(Opcode::close, close_payload(code, {}), {});
+void WebSocket::Impl::answer_close(CloseCode code, std::string_view reason) {
+  write(Opcode::close, close_payload(code, reason), {});
   close_sent_ = true;
   stream_->finish();
 }

@@ -161,12 +161,17 @@ TEST(WebSocket, tells_a_peer_why_it_is_closed_even_if_it_goes_on_sending) {
     EXPECT_THAT(world.errors, ElementsAre());
     return answer;
   };
-  EXPECT_EQ(closing(plain_frame(Opcode::text, "not masked")), plain_frame(Opcode::close, "\x03\xEA"));
-  EXPECT_EQ(closing(frame(Opcode::text, "\xFF")), plain_frame(Opcode::close, "\x03\xEF"));
+  const auto saying = [](CloseCode code, std::string_view why) {
+    return plain_frame(Opcode::close, close_payload(code, why));
+  };
+  EXPECT_EQ(closing(plain_frame(Opcode::text, "hi")),
+            saying(CloseCode::protocol_error, "a client's frame is not masked"));
+  EXPECT_EQ(closing(frame(Opcode::text, "\xFF")), saying(CloseCode::bad_payload, "the text is not UTF-8"));
   EXPECT_EQ(closing(frame(Opcode::text, std::string(2'000'000, 'x'))),
-            plain_frame(Opcode::close, "\x03\xF1"));
-  EXPECT_EQ(closing(frame(Opcode::close, "")), plain_frame(Opcode::close, ""));
-  EXPECT_EQ(closing(frame(Opcode::close, "x")), plain_frame(Opcode::close, "\x03\xEA"));
+            saying(CloseCode::too_big, "the message is too big"));
+  EXPECT_EQ(closing(frame(Opcode::close, "")), saying(CloseCode::none, ""));
+  EXPECT_EQ(closing(frame(Opcode::close, "x")),
+            saying(CloseCode::protocol_error, "a close frame with half a code"));
 }
 
 TEST(WebSocket, a_peer_that_leaves_without_a_word_is_1006) {
