@@ -132,7 +132,8 @@ asio::awaitable<std::string_view> Answer::read() {
 /// The answer is complete, so its connection can serve another request.
 void Answer::settle() {
   if (!lease_) return;
-  if (parser_->keep_alive() && lease_.stream().input().empty() && lease_.stream().queued() == 0) {
+  if (parser_->keep_alive() && lease_.stream().input().empty() && lease_.stream().queued() == 0 &&
+      lease_.stream().writable()) {
     lease_.give_back();
   } else {
     const ConnectionPool::Lease ended(std::move(lease_));

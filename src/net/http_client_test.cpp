@@ -205,6 +205,15 @@ TEST(HttpClient, refuses_what_would_break_out_of_the_request) {
   EXPECT_THROW(talk.run(talk.client.request({"GET", "/", {{"X", "a\nb"}}})), Error);
 }
 
+TEST(HttpClient, reads_the_answer_of_a_server_that_does_not_want_the_whole_request) {
+  Talk talk({"HTTP/1.1 413 Payload Too Large\r\nContent-Length: 4\r\n\r\nbig\n\x01", ok});
+  const Response response = talk.run(talk.client.request({"POST", "/", {}, std::string(20'000'000, 'x')}));
+  EXPECT_EQ(response.status, 413);
+  EXPECT_EQ(response.body, "big\n");
+  EXPECT_EQ(talk.get(), "ok");
+  EXPECT_EQ(talk.server.accepted, 2);
+}
+
 TEST(HttpClient, streams_a_body_as_it_comes) {
   Loopback loop;
   HttpServer server(loop.io, "127.0.0.1", 0, {}, [](Exchange& exchange) -> asio::awaitable<void> {

@@ -91,13 +91,13 @@ asio::awaitable<Message> WebSocket::Impl::read() {
 }
 
 bool WebSocket::Impl::write(Opcode opcode, std::string_view first, std::string_view second) {
-  if (ended_ || close_sent_ || stream_->closed()) return false;
+  if (ended_ || close_sent_ || !stream_->writable()) return false;
   std::optional<MaskKey> mask;
   if (role_ == Role::client) mask = loop_.mask();
   append_frame(stream_->output(), opcode, first, second, mask);
   if (stream_->queued() <= limits_.buffered_bytes) return true;
   stream_->flush();
-  if (stream_->queued() <= limits_.buffered_bytes) return !stream_->closed();
+  if (stream_->queued() <= limits_.buffered_bytes) return stream_->writable();
   too_slow_ = true;
   ended_.emplace(CloseCode::abnormal, "its reader is too slow");
   stream_->close();
