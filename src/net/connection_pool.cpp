@@ -91,6 +91,12 @@ void ConnectionPool::Lease::close() {
 
 void ConnectionPool::Lease::give_back() {
   if (!pool_->closed_) pool_->kept_.push_back(std::exchange(stream_, nullptr));
+  // The oldest may never be asked for again, though its server has closed it.
+  auto& kept = pool_->kept_;
+  if (!kept.empty() && kept.front()->readable()) {
+    kept.front()->close();
+    kept.erase(kept.begin());
+  }
   const Lease ended(std::move(*this));
 }
 

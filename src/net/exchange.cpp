@@ -44,7 +44,7 @@ bool ServerExchange::asks_for_websocket() const {
 }
 
 void ServerExchange::expect(State state) const {
-  if (stream_->closed()) throw Error(ErrorCode::failed, "the client is gone", stream_->why());
+  if (!stream_->writable()) throw Error(ErrorCode::failed, "the client is gone", stream_->why());
   if (state_ != state) throw Error(ErrorCode::failed, "a request was answered twice, or in the wrong order");
 }
 

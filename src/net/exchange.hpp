@@ -34,7 +34,7 @@ class ServerExchange final : public Exchange {
   State state() const { return state_; }
   /// From now on the connection ends with its answer.
   void no_more() { wishes_.keep_alive = false; }
-  bool keeps_alive() const { return state_ == State::answered && wishes_.keep_alive && !stream_->closed(); }
+  bool keeps_alive() const { return state_ == State::answered && wishes_.keep_alive && stream_->writable(); }
 
  private:
   void expect(State state) const;

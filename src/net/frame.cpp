@@ -165,7 +165,9 @@ void FrameReader::start_frame() {
            begun ? "a message within a fragmented one" : "a continuation of nothing");
   }
   if (!begun) message_opcode_ = opcode_;
-  if (length_ > limit_ - message_.size()) refuse(CloseCode::too_big, "the message is too big");
+  if (message_.size() > limit_ || length_ > limit_ - message_.size()) {
+    refuse(CloseCode::too_big, "the message is too big");
+  }
   message_.reserve(message_.size() +
                    static_cast<std::size_t>(std::min<std::uint64_t>(length_, first_reserve)));
 }

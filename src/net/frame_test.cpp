@@ -179,6 +179,18 @@ TEST(Frame, a_message_beyond_the_limit_is_1009_by_its_length_alone) {
   EXPECT_THAT(read_all({masked(0x82, std::string(1001, 'x'))}, 0), ElementsAre("broken:1009"));
 }
 
+TEST(Frame, the_limit_may_change_between_and_within_messages) {
+  FrameReader reader(Role::server, 10);
+  std::string small = masked(0x81, std::string(10, 'x'));
+  EXPECT_EQ(reader.read(small).kind, Kind::text);
+  reader.set_limit(1000);
+  std::string begun = masked(0x01, std::string(900, 'x'));
+  EXPECT_EQ(reader.read(begun).kind, Kind::nothing);
+  reader.set_limit(10);
+  std::string end = masked(0x80, "");
+  EXPECT_THROW(reader.read(end), Closed);
+}
+
 /// A random conversation is read back as it was written, whatever its fragments and pieces are.
 TEST(Frame, random_messages_come_back) {
   std::mt19937 random(6455);

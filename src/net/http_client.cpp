@@ -132,7 +132,8 @@ asio::awaitable<std::string_view> Answer::read() {
 /// The answer is complete, so its connection can serve another request.
 void Answer::settle() {
   if (!lease_) return;
-  if (parser_->keep_alive() && lease_.stream().input().empty() && lease_.stream().queued() == 0) {
+  if (parser_->keep_alive() && lease_.stream().input().empty() && lease_.stream().queued() == 0 &&
+      lease_.stream().writable()) {
     lease_.give_back();
   } else {
     const ConnectionPool::Lease ended(std::move(lease_));
@@ -166,7 +167,8 @@ asio::awaitable<std::unique_ptr<BodyStream>> HttpClient::Impl::start(Request req
   const std::string text = text_of(server_, request);
   const auto kind =
       request.method == "HEAD" ? HttpParser::Kind::response_to_head : HttpParser::Kind::response;
-  auto answer = std::make_unique<Answer>(co_await pool_->lease(), authority(server_), kind, limits_);
+  ConnectionPool::Lease turn = co_await pool_->lease();
+  auto answer = std::make_unique<Answer>(std::move(turn), authority(server_), kind, limits_);
   ConnectionPool::Lease& lease = answer->lease();
   if (lease.take_kept()) {
     if (co_await answer->begin(text)) co_return answer;

@@ -199,7 +199,7 @@ asio::awaitable<void> HttpServer::Impl::answer(ServerExchange& exchange, Stream&
     if (!failure.empty() && report) report(failure);
     co_return;
   }
-  if (!failure.empty() && !stream.closed()) {
+  if (!failure.empty() && stream.writable()) {
     if (report) report(failure);
     if (exchange.state() == ServerExchange::State::unanswered) {
       exchange.no_more();

@@ -65,6 +65,7 @@ class RawClient {
  public:
   RawClient(asio::io_context& io, std::uint16_t port) : socket_(io) {
     socket_.connect({asio::ip::address_v4::loopback(), port});
+    socket_.set_option(asio::ip::tcp::no_delay(true));
   }
   asio::awaitable<void> write(std::string bytes) {
     while (!bytes.empty()) {

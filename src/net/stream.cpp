@@ -174,7 +174,7 @@ asio::awaitable<bool> Stream::ready(tcp::socket::wait_type what) {
 
 std::string& Stream::output() {
   if (queued() > write_now) flush();
-  if (closed_) {
+  if (!writable()) {
     out_.clear();
     return out_;
   }
@@ -188,13 +188,13 @@ std::string& Stream::output() {
 
 void Stream::flush() {
   flush_due_ = false;
-  if (closed_ || waits_to_write_) return;
+  if (!writable() || waits_to_write_) return;
   while (queued() > 0) {
     const Transfer gave = give(std::string_view(out_).substr(sent_));
     sent_ += gave.bytes;
     bytes_out_ += gave.bytes;
     if (gave.next == Transfer::Next::failed || gave.next == Transfer::Next::end) {
-      return fail(tls_ ? tls_->why() : errno_text(errno));
+      return break_output(tls_ ? tls_->why() : errno_text(errno));
     }
     if (gave.bytes > 0) continue;
     if (sent_ > out_.size() / 2)
@@ -212,16 +212,23 @@ void Stream::flush() {
   loop_.give_buffer(std::exchange(out_, {}));
 }
 
+void Stream::break_output(std::string why) {
+  why_ = std::move(why);
+  output_broken_ = true;
+  out_ = {};
+  sent_ = 0;
+}
+
 asio::awaitable<bool> Stream::drain(std::size_t most, std::chrono::milliseconds stall) {
   const auto keep = shared_from_this();
   if (queued() > most) flush();
-  while (!closed_ && queued() > most) {
+  while (writable() && queued() > most) {
     deadline_.after(stall);
     co_await ready(tcp::socket::wait_write);
     deadline_.clear();
     flush();
   }
-  co_return !closed_;
+  co_return writable();
 }
 
 void Stream::finish() {

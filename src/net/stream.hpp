@@ -56,7 +56,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Hands the kernel what it takes now, and the rest when it takes more.
   void flush();
   /// Waits until no more than this many bytes are queued; closes when the kernel takes nothing for that long.
-  /// False when the stream is closed.
+  /// False when it can't be written to any more.
   boost::asio::awaitable<bool> drain(std::size_t most, std::chrono::milliseconds stall);
 
   /// Sends what is queued, ends this side, and discards what comes until the peer ends its own: a connection
@@ -66,6 +66,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Closes at once. What waits for it goes on.
   void close();
   bool closed() const { return closed_; }
+  /// False once the peer takes nothing any more; what it said before can still be read.
+  bool writable() const { return !closed_ && !output_broken_; }
   /// True when there is something to read, or the peer has ended: an idle connection is of no use then.
   bool readable();
   /// Why it broke, "Connection reset by peer"; empty when the peer just ended.
@@ -89,6 +91,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void make_room();
   void stash();
   void fail(std::string why);
+  void break_output(std::string why);
   void expire();
   boost::asio::awaitable<void> linger();
 
@@ -106,6 +109,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::string out_;
   std::size_t sent_ = 0;
   bool flush_due_ = false;
+  bool output_broken_ = false;
   bool waits_to_write_ = false;
 
   Deadline deadline_;

@@ -48,7 +48,7 @@ std::optional<Message> WebSocket::Impl::next() {
     try {
       frame = reader_.read(stream_->input());
     } catch (const Closed& broken) {
-      answer_close(broken.close_code());
+      answer_close(broken.close_code(), broken.reason());
       end(broken.close_code(), broken.reason());
     }
     stream_->consume(frame.used);
@@ -69,7 +69,7 @@ std::optional<Message> WebSocket::Impl::take(FrameReader::Result frame) {
       write(Opcode::pong, frame.data, {});
       break;
     case Kind::close:
-      answer_close(frame.code);
+      answer_close(frame.code, {});
       end(frame.code, std::move(frame.data));
     case Kind::pong:
     case Kind::nothing:
@@ -91,13 +91,13 @@ asio::awaitable<Message> WebSocket::Impl::read() {
 }
 
 bool WebSocket::Impl::write(Opcode opcode, std::string_view first, std::string_view second) {
-  if (ended_ || close_sent_ || stream_->closed()) return false;
+  if (ended_ || close_sent_ || !stream_->writable()) return false;
   std::optional<MaskKey> mask;
   if (role_ == Role::client) mask = loop_.mask();
   append_frame(stream_->output(), opcode, first, second, mask);
   if (stream_->queued() <= limits_.buffered_bytes) return true;
   stream_->flush();
-  if (stream_->queued() <= limits_.buffered_bytes) return !stream_->closed();
+  if (stream_->queued() <= limits_.buffered_bytes) return stream_->writable();
   too_slow_ = true;
   ended_.emplace(CloseCode::abnormal, "its reader is too slow");
   stream_->close();
@@ -109,8 +109,8 @@ bool WebSocket::Impl::send(const Outgoing& message) {
                message.own);
 }
 
-void WebSocket::Impl::answer_close(CloseCode code) {
-  write(Opcode::close, close_payload(code, {}), {});
+void WebSocket::Impl::answer_close(CloseCode code, std::string_view reason) {
+  write(Opcode::close, close_payload(code, reason), {});
   close_sent_ = true;
   stream_->finish();
 }
@@ -183,7 +183,7 @@ void WebSocket::limit_messages(std::size_t bytes) {
   impl_->limit_messages(bytes);
 }
 
-bool WebSocket::send(Outgoing message) {
+bool WebSocket::send(const Outgoing& message) {
   return impl_->send(message);
 }
 std::size_t WebSocket::buffered() const {

@@ -90,7 +90,7 @@ class WebSocket {
   /// Queues a message and returns at once; what is queued in one turn of the loop goes out in as few system
   /// calls as there can be. False when the connection is closed or was dropped for being too slow: the
   /// message is lost, as is the connection.
-  bool send(Outgoing message);
+  bool send(const Outgoing& message);
   /// Bytes that are queued and not yet taken by the kernel.
   std::size_t buffered() const;
   /// True once `send` dropped the connection because its reader is too slow.

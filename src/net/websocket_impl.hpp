@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -31,7 +32,7 @@ class WebSocket::Impl : public std::enable_shared_from_this<Impl> {
  private:
   std::optional<Message> take(FrameReader::Result frame);
   bool write(Opcode opcode, std::string_view first, std::string_view second);
-  void answer_close(CloseCode code);
+  void answer_close(CloseCode code, std::string_view reason);
   [[noreturn]] void end(CloseCode code, std::string reason);
   void tick();
 
