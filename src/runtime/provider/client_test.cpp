@@ -206,13 +206,15 @@ TEST_P(Clients, a_server_that_is_not_there_is_unreachable) {
   EXPECT_THAT(received.failure->line(), HasSubstr("cannot reach the model server at http://127.0.0.1:"));
 }
 
-TEST_P(Clients, more_requests_than_connections_wait_for_their_turn) {
-  World world(GetParam(), {}, {.connections = 2});
-  std::vector<Received> received(6);
+TEST_P(Clients, more_requests_than_connections_wait_for_their_turn_and_no_limit_runs_meanwhile) {
+  // Thirty replies of 40 ms each through two connections take 600 ms, which is more than any of the limits.
+  World world(GetParam(), {},
+              {.connections = 2, .first_byte = milliseconds(300), .whole = milliseconds(300)});
+  std::vector<Received> received(30);
   std::size_t ended = 0;
   for (Received& one : received) {
     boost::asio::co_spawn(
-        world.io, receive(*world.client, {.model = "m", .items = {UserMessage{"[[chunks:3]][[delay:1]]"}}}),
+        world.io, receive(*world.client, {.model = "m", .items = {UserMessage{"[[chunks:3]][[delay:20]]"}}}),
         [&](const std::exception_ptr&, Received value) {
           one = std::move(value);
           ++ended;
