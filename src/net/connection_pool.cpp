@@ -73,7 +73,7 @@ ConnectionPool::Lease::~Lease() {
 
 bool ConnectionPool::Lease::take_kept() {
   while (!pool_->kept_.empty()) {
-    stream_ = std::move(pool_->kept_.back());
+    connect(std::move(pool_->kept_.back()));
     pool_->kept_.pop_back();
     if (!stream_->readable()) return true;
     close();
@@ -91,6 +91,12 @@ void ConnectionPool::Lease::close() {
 
 void ConnectionPool::Lease::give_back() {
   if (!pool_->closed_) pool_->kept_.push_back(std::exchange(stream_, nullptr));
+  // The oldest may never be asked for again, though its server has closed it.
+  auto& kept = pool_->kept_;
+  if (!kept.empty() && kept.front()->readable()) {
+    kept.front()->close();
+    kept.erase(kept.begin());
+  }
   const Lease ended(std::move(*this));
 }
 

@@ -45,7 +45,8 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   boost::asio::awaitable<Lease> lease();
   /// Closes what is idle, and from now on what is given back.
   void close();
-  std::size_t connections() const { return kept_.size() + leases_; }
+  /// Open ones.
+  std::size_t connections() const { return kept_.size() + lent_; }
 
  private:
   class Turn;
@@ -55,6 +56,7 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   std::size_t most_;
   std::vector<std::shared_ptr<Stream>> kept_;  ///< the last used last
   std::size_t leases_ = 0;
+  std::size_t lent_ = 0;  ///< connections of leases
   std::list<Turn*> waiting_;
   bool closed_ = false;
 };

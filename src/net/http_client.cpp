@@ -166,7 +166,8 @@ asio::awaitable<std::unique_ptr<BodyStream>> HttpClient::Impl::start(Request req
   const std::string text = text_of(server_, request);
   const auto kind =
       request.method == "HEAD" ? HttpParser::Kind::response_to_head : HttpParser::Kind::response;
-  auto answer = std::make_unique<Answer>(co_await pool_->lease(), authority(server_), kind, limits_);
+  ConnectionPool::Lease turn = co_await pool_->lease();
+  auto answer = std::make_unique<Answer>(std::move(turn), authority(server_), kind, limits_);
   ConnectionPool::Lease& lease = answer->lease();
   if (lease.take_kept()) {
     if (co_await answer->begin(text)) co_return answer;

@@ -43,7 +43,7 @@ void check_header(const HttpParser& parser, Stream& stream) {
   const auto hosts = std::count_if(parser.headers.begin(), parser.headers.end(),
                                    [](const Header& header) { return find({header}, "Host").has_value(); });
   if (hosts > 1 || (hosts == 0 && parser.is_http11())) throw HttpProblem(400, "one Host header is needed");
-  if (!parser.done() && has_token(parser.headers, "Expect", "100-continue")) {
+  if (parser.is_http11() && !parser.done() && has_token(parser.headers, "Expect", "100-continue")) {
     stream.write("HTTP/1.1 100 Continue\r\n\r\n");
   }
 }
@@ -186,7 +186,9 @@ asio::awaitable<void> HttpServer::Impl::answer(ServerExchange& exchange, Stream&
   std::string failure;
   try {
     co_await handler_(exchange);
-    if (exchange.state() == ServerExchange::State::unanswered) failure = "a request got no answer";
+    if (exchange.state() == ServerExchange::State::unanswered) {
+      throw Error(ErrorCode::failed, "a request got no answer");
+    }
   } catch (const Closed&) {  // the usual end of a WebSocket
   } catch (const Error& error) {
     failure = error.line();

@@ -69,7 +69,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Is called with what a handler threw, unless its peer was gone by then; for a log.
+  /// Is called with the line of what a handler threw, unless its peer was gone by then; for a log.
   void on_error(std::function<void(const std::string&)> report);
 
   std::uint16_t port() const;

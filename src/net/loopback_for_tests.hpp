@@ -32,24 +32,21 @@ class Loopback {
   /// Runs the loop until this coroutine is done; returns its result, throws what it throws.
   template <class T>
   T run(asio::awaitable<T> work) {
+    std::optional<T> result;  // co_spawn itself takes only what has a default
+    run([](asio::awaitable<T> inner, std::optional<T>& out) -> asio::awaitable<void> {
+      out.emplace(co_await std::move(inner));
+    }(std::move(work), result));
+    return std::move(*result);
+  }
+  void run(asio::awaitable<void> work) {
     bool done = false;
     std::exception_ptr failure;
-    std::optional<std::conditional_t<std::is_void_v<T>, bool, T>> result;
-    if constexpr (std::is_void_v<T>) {
-      asio::co_spawn(io, std::move(work), [&](std::exception_ptr thrown) {
-        failure = std::move(thrown);
-        done = true;
-      });
-    } else {
-      asio::co_spawn(io, std::move(work), [&](std::exception_ptr thrown, T value) {
-        failure = std::move(thrown);
-        result.emplace(std::move(value));
-        done = true;
-      });
-    }
+    asio::co_spawn(io, std::move(work), [&](std::exception_ptr thrown) {
+      failure = std::move(thrown);
+      done = true;
+    });
     run_until([&] { return done; });
     if (failure) std::rethrow_exception(failure);
-    if constexpr (!std::is_void_v<T>) return std::move(*result);
   }
 
   /// Runs the loop until this is so.
@@ -68,6 +65,7 @@ class RawClient {
  public:
   RawClient(asio::io_context& io, std::uint16_t port) : socket_(io) {
     socket_.connect({asio::ip::address_v4::loopback(), port});
+    socket_.set_option(asio::ip::tcp::no_delay(true));
   }
   asio::awaitable<void> write(std::string bytes) {
     while (!bytes.empty()) {

@@ -7,6 +7,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds linger_time{2};
+constexpr int reads_a_turn = 4;               ///< of whole blocks; then others have their turn
 constexpr std::size_t write_now = 64 * 1024;  ///< so much is not held back until the turn ends
 
 void prepare(tcp::socket& socket) {
@@ -127,7 +129,11 @@ asio::awaitable<bool> Stream::fill() {
   const std::size_t had = input().size();
   if (had == Loop::block_bytes) throw Error(ErrorCode::failed, "a peer sent more than the buffer takes");
   auto wait = tcp::socket::wait_read;
-  bool wait_first = !more_to_read_;
+  bool wait_first = full_reads_ == 0;
+  if (full_reads_ >= reads_a_turn) {
+    co_await asio::post(io_, asio::use_awaitable);
+    full_reads_ = 1;
+  }
   for (;;) {
     if (closed_ || ended_) co_return false;
     if (wait_first) {
@@ -135,6 +141,7 @@ asio::awaitable<bool> Stream::fill() {
       // A cancelled wait leaves the rest in its place, for the next one.
       const bool is_ready = co_await ready(wait);
       if (!is_ready) co_return false;
+      full_reads_ = 0;
     }
     make_room();
     const std::span<char> room(block_.get() + end_, Loop::block_bytes - end_);
@@ -142,10 +149,10 @@ asio::awaitable<bool> Stream::fill() {
     if (got.bytes > 0) {
       end_ += got.bytes;
       bytes_in_ += got.bytes;
-      more_to_read_ = tls_ != nullptr || got.bytes == room.size();
+      full_reads_ = tls_ || got.bytes == room.size() ? full_reads_ + 1 : 0;
       co_return true;
     }
-    more_to_read_ = false;
+    full_reads_ = 0;
     wait_first = true;
     if (got.next == Transfer::Next::end) {
       ended_ = true;
@@ -190,7 +197,8 @@ void Stream::flush() {
       return fail(tls_ ? tls_->why() : errno_text(errno));
     }
     if (gave.bytes > 0) continue;
-    out_.erase(0, std::exchange(sent_, 0));
+    if (sent_ > out_.size() / 2)
+      out_.erase(0, std::exchange(sent_, 0));  // not each time: it may be megabytes
     waits_to_write_ = true;
     const auto what =
         gave.next == Transfer::Next::wait_read ? tcp::socket::wait_read : tcp::socket::wait_write;

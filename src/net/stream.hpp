@@ -101,7 +101,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::string stashed_;  ///< what of a block is left while it waits, so that the block serves others
-  bool more_to_read_ = false;
+  int full_reads_ = 0;   ///< one after the other, without a wait: there may be more
 
   std::string out_;
   std::size_t sent_ = 0;

@@ -118,13 +118,15 @@ Transfer Tls::handshake() {
 Transfer Tls::read(std::span<char> room) {
   ERR_clear_error();
   std::size_t bytes = 0;
-  return after(SSL_read_ex(state_->session.get(), room.data(), room.size(), &bytes), bytes);
+  const int result = SSL_read_ex(state_->session.get(), room.data(), room.size(), &bytes);
+  return after(result, bytes);
 }
 
 Transfer Tls::write(std::string_view bytes) {
   ERR_clear_error();
   std::size_t written = 0;
-  return after(SSL_write_ex(state_->session.get(), bytes.data(), bytes.size(), &written), written);
+  const int result = SSL_write_ex(state_->session.get(), bytes.data(), bytes.size(), &written);
+  return after(result, written);
 }
 
 Transfer Tls::after(int result, std::size_t bytes) {

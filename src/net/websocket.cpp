@@ -12,8 +12,6 @@ namespace tare::net {
 namespace asio = boost::asio;
 namespace {
 
-constexpr std::chrono::seconds close_time{2};
-
 /// Sets a flag for as long as it lives, a cancelled coroutine included.
 class Flag {
  public:
@@ -128,9 +126,9 @@ asio::awaitable<void> WebSocket::Impl::close(CloseCode code, std::string reason)
   if (ended_ || close_sent_ || !write(Opcode::close, close_payload(code, reason), {})) co_return;
   close_sent_ = true;
   stream_->deadline().on_expiry([this] { stream_->close(); });
-  stream_->deadline().after(close_time);
+  stream_->deadline().after(limits_.close_time);
   if (reading_) {
-    closing_ = std::make_unique<asio::steady_timer>(stream_->io(), close_time);
+    closing_ = std::make_unique<asio::steady_timer>(stream_->io(), limits_.close_time);
     co_await closing_->async_wait(asio::as_tuple(asio::use_awaitable));
   } else {
     try {
@@ -142,7 +140,9 @@ asio::awaitable<void> WebSocket::Impl::close(CloseCode code, std::string reason)
 }
 
 void WebSocket::Impl::drop() {
-  if (!ended_) stream_->close();
+  if (ended_) return;
+  stream_->flush();
+  stream_->close();
 }
 
 void WebSocket::Impl::tick() {

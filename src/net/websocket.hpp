@@ -22,6 +22,7 @@ struct WebSocketLimits {
   /// A peer that was silent for so long is pinged; after two pings without a byte from it the connection is
   /// closed. Only while something reads. 0 for never.
   std::chrono::milliseconds ping_every{30'000};
+  std::chrono::milliseconds close_time{2'000};  ///< until `close` no longer waits for the other's close frame
 };
 
 /// Close codes of RFC 6455, section 7.4.1, that Tare sends or names.
@@ -68,7 +69,7 @@ struct Message {
 
 /// A WebSocket of either end (RFC 6455, no extensions). Pings are answered while it reads. Belongs to the
 /// thread of its io_context; it is moved, not shared. Destroying it closes the connection without a close
-/// frame, but for one that ended already. It must not outlive its io_context.
+/// frame, after a last try to send what is queued. It must not outlive its io_context.
 class WebSocket {
  public:
   class Impl;
@@ -92,7 +93,7 @@ class WebSocket {
   /// True once `send` dropped the connection because its reader is too slow.
   bool too_slow() const;
 
-  /// Sends what is queued and a close frame, and waits for the other's, two seconds at most; messages that
+  /// Sends what is queued and a close frame, and waits for the other's, `close_time` at most; messages that
   /// come meanwhile go to a `read` that waits, or nowhere. Throws nothing but a cancellation.
   boost::asio::awaitable<void> close(CloseCode code, std::string reason);
 
