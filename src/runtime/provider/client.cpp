@@ -62,8 +62,10 @@ std::string words_of_refusal(std::string_view body) {
 /// A reply whose headers are there.
 class Client::Reply final : public ReplyStream {
  public:
-  Reply(const Client& client, std::unique_ptr<net::BodyStream> body, Instant deadline)
-      : body_(std::move(body)),
+  Reply(const Client& client, std::unique_ptr<Turns::Turn> turn, std::unique_ptr<net::BodyStream> body,
+        Instant deadline)
+      : turn_(std::move(turn)),
+        body_(std::move(body)),
         reader_(event_reader(client.options_.dialect)),
         parser_(client.options_.reply_bytes),
         clock_(client.clock_),
@@ -101,10 +103,12 @@ class Client::Reply final : public ReplyStream {
   awaitable<std::string_view> read() {
     const Instant now = clock_.now();
     const bool silence_first = now + silence_ < deadline_;
-    Failure late = silence_first ? too_late(server_, "nothing came", silence_)
-                                 : too_late(server_, "the reply was not whole", whole_);
+    const auto late = [this, silence_first] {
+      return silence_first ? too_late(server_, "nothing came", silence_)
+                           : too_late(server_, "the reply was not whole", whole_);
+    };
     try {
-      co_return co_await within(body_->read(), std::min<Instant>(now + silence_, deadline_), std::move(late));
+      co_return co_await within(body_->read(), std::min<Instant>(now + silence_, deadline_), late);
     } catch (const Failure&) {
       throw;
     } catch (const Error& error) {
@@ -133,16 +137,18 @@ class Client::Reply final : public ReplyStream {
     if (!body_) co_return;
     constexpr std::chrono::seconds patience(1);
     const Instant deadline = clock_.now() + patience;
+    const auto late = [] { return Failure(FailureKind::timeout, "the reply does not end"); };
     try {
-      while (
-          !(co_await within(body_->read(), deadline, Failure(FailureKind::timeout, "the reply does not end")))
-               .empty()) {
-      }
+      std::string_view bytes;
+      do bytes = co_await within(body_->read(), deadline, late);
+      while (!bytes.empty());
     } catch (const Error&) {  // the reply itself is whole
     }
     body_.reset();
+    turn_.reset();
   }
 
+  std::unique_ptr<Turns::Turn> turn_;  ///< outlives the body: a connection is free before its turn is
   std::unique_ptr<net::BodyStream> body_;
   std::unique_ptr<EventReader> reader_;
   net::SseParser parser_;
@@ -168,16 +174,18 @@ Client::Client(asio::io_context& io, ClientOptions options, const Clock& clock, 
              .connect_time = options_.connect_time,
              // The times of this folder are shorter, and say what was late.
              .silence = options_.whole + std::chrono::seconds(1),
-             .connections = options_.connections}) {}
+             .connections = options_.connections}),
+      turns_(options_.connections) {}
 
 awaitable<std::unique_ptr<ReplyStream>> Client::open(const ModelRequest& request) {
   const std::string body = request_body(options_.dialect, request);
+  std::unique_ptr<Turns::Turn> turn = co_await turns_.take();
   const Instant deadline = clock_.now() + options_.whole;
   for (unsigned failed = 1;; ++failed) {
     std::unique_ptr<Reply> reply;
     std::optional<Failure> failure;
     try {
-      reply = co_await attempt(body, deadline);
+      reply = co_await attempt(std::move(turn), body, deadline);
       co_await reply->start();
       co_return reply;
     } catch (const Failure& error) {
@@ -188,17 +196,20 @@ awaitable<std::unique_ptr<ReplyStream>> Client::open(const ModelRequest& request
     if (!wait || clock_.now() + *wait >= deadline) throw *failure;
     asio::steady_timer timer(co_await asio::this_coro::executor, *wait);
     co_await timer.async_wait(asio::use_awaitable);
+    turn = co_await turns_.take();
   }
 }
 
-awaitable<std::unique_ptr<Client::Reply>> Client::attempt(const std::string& body, Instant deadline) {
+awaitable<std::unique_ptr<Client::Reply>> Client::attempt(std::unique_ptr<Turns::Turn> turn,
+                                                          const std::string& body, Instant deadline) {
   const Instant now = clock_.now();
   const Instant first_byte = std::min<Instant>(now + options_.first_byte, deadline);
+  const auto late = [this, limit = std::chrono::ceil<std::chrono::milliseconds>(first_byte - now)] {
+    return too_late(server_, "no answer", limit);
+  };
   std::unique_ptr<net::BodyStream> answer;
   try {
-    answer = co_await within(
-        http_.stream(http_request(body)), first_byte,
-        too_late(server_, "no answer", std::chrono::ceil<std::chrono::milliseconds>(first_byte - now)));
+    answer = co_await within(http_.stream(http_request(body)), first_byte, late);
   } catch (const Failure&) {
     throw;
   } catch (const Error& error) {
@@ -212,16 +223,16 @@ awaitable<std::unique_ptr<Client::Reply>> Client::attempt(const std::string& bod
                   "the URL of the provider ends with the version, as http://127.0.0.1:11434/v1")
         .with_status(200);
   }
-  co_return std::make_unique<Reply>(*this, std::move(answer), deadline);
+  co_return std::make_unique<Reply>(*this, std::move(turn), std::move(answer), deadline);
 }
 
 awaitable<void> Client::refuse(net::BodyStream& answer, Instant deadline) {
   constexpr std::size_t most = 64 * 1024;
+  const auto late = [] { return Failure(FailureKind::timeout, "the answer does not end"); };
   std::string body;
   try {
     while (body.size() < most) {
-      const std::string_view bytes =
-          co_await within(answer.read(), deadline, Failure(FailureKind::timeout, "the answer does not end"));
+      const std::string_view bytes = co_await within(answer.read(), deadline, late);
       if (bytes.empty()) break;
       body += bytes;
     }

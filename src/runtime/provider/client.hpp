@@ -10,6 +10,7 @@
 #include "runtime/provider/provider.hpp"
 #include "runtime/provider/request.hpp"
 #include "runtime/provider/retry.hpp"
+#include "runtime/provider/turns.hpp"
 
 namespace tare::provider {
 
@@ -20,10 +21,10 @@ struct ClientOptions {
   std::size_t connections = 64;  ///< replies at once; one more waits for its turn
   RetryPolicy retry = {};
   std::chrono::milliseconds connect_time{10'000};
-  std::chrono::milliseconds first_byte{120'000};  ///< from the request to the headers of the answer
+  std::chrono::milliseconds first_byte{120'000};  ///< from its turn to the headers of the answer
   std::chrono::milliseconds silence{60'000};      ///< between two reads of a reply
-  std::chrono::milliseconds whole{600'000};       ///< of a request, attempts and waits included
-  std::size_t reply_bytes = 32 * 1024 * 1024;     ///< of one streamed reply, as it is on the wire
+  std::chrono::milliseconds whole{600'000};    ///< of a request from its turn on, attempts and waits included
+  std::size_t reply_bytes = 32 * 1024 * 1024;  ///< of one streamed reply, as it is on the wire
 };
 
 /// A number in [0, 1), for the spread of retries.
@@ -43,7 +44,8 @@ class Client final : public Provider {
 
  private:
   class Reply;
-  boost::asio::awaitable<std::unique_ptr<Reply>> attempt(const std::string& body, Instant deadline);
+  boost::asio::awaitable<std::unique_ptr<Reply>> attempt(std::unique_ptr<Turns::Turn> turn,
+                                                         const std::string& body, Instant deadline);
   boost::asio::awaitable<void> refuse(net::BodyStream& answer, Instant deadline);
   net::Request http_request(const std::string& body) const;
 
@@ -53,6 +55,7 @@ class Client final : public Provider {
   const Clock& clock_;
   Random random_;
   net::HttpClient http_;
+  Turns turns_;  ///< here and not only in the pool: no time limit runs before a request has its turn
 };
 
 }  // namespace tare::provider

@@ -130,7 +130,7 @@ struct Expected {
 };
 
 TEST_P(Clients, a_fault_in_the_middle_keeps_what_came_and_is_not_asked_again) {
-  World world(GetParam(), {}, {.silence = milliseconds(100)});
+  World world(GetParam(), {}, {.silence = milliseconds(500)});
   for (const Expected& expected :
        {Expected{"cut,after=2", FailureKind::cut, "x 2"}, Expected{"cut,after=9", FailureKind::cut, "x 2 3"},
         Expected{"short,after=2", FailureKind::cut, "x 2"},
@@ -159,11 +159,11 @@ TEST_P(Clients, an_answer_that_does_not_begin_is_late) {
 }
 
 TEST_P(Clients, a_reply_that_drips_for_ever_ends_at_the_limit_of_the_whole) {
-  World world(GetParam(), {}, {.whole = milliseconds(100)});
-  const Received received = world.ask("[[marker:x]][[chunks:100000]][[delay:5]]");
+  World world(GetParam(), {}, {.whole = milliseconds(500)});
+  const Received received = world.ask("[[marker:x]][[chunks:1000]][[delay:5]]");
   ASSERT_TRUE(received.failure);
   EXPECT_EQ(received.failure->kind(), FailureKind::timeout);
-  EXPECT_EQ(received.failure->why(), "the reply was not whole within 0.1 s");
+  EXPECT_EQ(received.failure->why(), "the reply was not whole within 0.5 s");
   EXPECT_TRUE(received.text.starts_with("x"));
 }
 
@@ -206,13 +206,14 @@ TEST_P(Clients, a_server_that_is_not_there_is_unreachable) {
   EXPECT_THAT(received.failure->line(), HasSubstr("cannot reach the model server at http://127.0.0.1:"));
 }
 
-TEST_P(Clients, more_requests_than_connections_wait_for_their_turn) {
-  World world(GetParam(), {}, {.connections = 2});
-  std::vector<Received> received(6);
+TEST_P(Clients, more_requests_than_connections_wait_for_their_turn_and_no_limit_runs_meanwhile) {
+  // Thirty replies of 80 ms each through two connections take 1.2 s, which is more than any of the limits.
+  World world(GetParam(), {}, {.connections = 2, .first_byte = seconds(1), .whole = seconds(1)});
+  std::vector<Received> received(30);
   std::size_t ended = 0;
   for (Received& one : received) {
     boost::asio::co_spawn(
-        world.io, receive(*world.client, {.model = "m", .items = {UserMessage{"[[chunks:3]][[delay:1]]"}}}),
+        world.io, receive(*world.client, {.model = "m", .items = {UserMessage{"[[chunks:3]][[delay:40]]"}}}),
         [&](const std::exception_ptr&, Received value) {
           one = std::move(value);
           ++ended;
@@ -253,6 +254,18 @@ TEST_P(Clients, a_reply_can_be_cancelled_while_it_stalls) {
   EXPECT_THROW(std::rethrow_exception(failure), boost::system::system_error);
   world.io.run_for(milliseconds(0));
   EXPECT_EQ(world.client->connections(), 0U) << "its connection is closed";
+}
+
+TEST_P(Clients, a_reply_that_is_dropped_frees_its_connection) {
+  World world(GetParam(), {}, {.connections = 1});
+  const auto drop = [&]() -> boost::asio::awaitable<Events> {
+    const ModelRequest request{.model = "m", .items = {UserMessage{"[[marker:x]][[fault:stall]]"}}};
+    const auto stream = co_await world.client->open(request);
+    co_return co_await stream->next();
+  };
+  EXPECT_EQ(run(world.io, drop()).size(), 1U);
+  EXPECT_EQ(world.client->connections(), 0U);
+  EXPECT_FALSE(world.ask("Hi").failure);
 }
 
 TEST(Client, refuses_what_is_no_url) {

@@ -12,7 +12,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/clock.hpp"
-#include "runtime/provider/failure.hpp"
 
 namespace tare::provider {
 
@@ -25,8 +24,8 @@ inline boost::asio::awaitable<void> check_cancelled() {
 
 /// The result of `work`, which is cancelled when it is not there at `deadline`: then throws `late`. Unlike
 /// asio's `work || timer`, what `work` throws does not wait for the timer.
-template <class T>
-boost::asio::awaitable<T> within(boost::asio::awaitable<T> work, Instant deadline, Failure late) {
+template <class T, class Late>
+boost::asio::awaitable<T> within(boost::asio::awaitable<T> work, Instant deadline, Late late) {
   namespace asio = boost::asio;
   const auto executor = co_await asio::this_coro::executor;
   asio::steady_timer timer(executor, deadline);
@@ -35,7 +34,7 @@ boost::asio::awaitable<T> within(boost::asio::awaitable<T> work, Instant deadlin
           asio::co_spawn(executor, std::move(work), asio::deferred), timer.async_wait(asio::deferred))
           .async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
   co_await check_cancelled();
-  if (order.front() == 1) throw std::move(late);
+  if (order.front() == 1) throw late();
   if (error) std::rethrow_exception(error);
   co_return std::move(result);
 }

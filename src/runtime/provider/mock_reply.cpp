@@ -67,7 +67,7 @@ awaitable<void> MockReply::whole() {
   } else {
     net::Response response = whole_response();
     entry_.status = response.status;
-    record_(fault_ ? Outcome::fault : Outcome::ok);
+    record_(outcome_of_end());
     co_await exchange_.respond(std::move(response));
   }
 }
@@ -175,13 +175,19 @@ awaitable<void> MockReply::send_split() {
   co_await exchange_.chunk(std::string_view(all).substr(from));
 }
 
+/// Of a reply that came to its end.
+Outcome MockReply::outcome_of_end() const {
+  const bool is_whole = !fault_ || has(FaultKind::slow) || has(FaultKind::split);
+  return is_whole ? Outcome::ok : Outcome::fault;
+}
+
 awaitable<void> MockReply::finish() {
   if (!begun_ && !has(FaultKind::split)) {
     entry_.status = 200;
-    record_(fault_ ? Outcome::fault : Outcome::ok);
+    record_(outcome_of_end());
     co_return co_await exchange_.respond({200, stream_headers(), std::exchange(pending_, {})});
   }
-  record_(fault_ ? Outcome::fault : Outcome::ok);
+  record_(outcome_of_end());
   co_await flush();
   co_await exchange_.end();
 }

@@ -48,6 +48,7 @@ class MockReply {
   boost::asio::awaitable<Next> answer_status();
   boost::asio::awaitable<void> late_first_byte();
   net::Response whole_response();
+  Outcome outcome_of_end() const;
   void add_chunk(std::size_t index);
   boost::asio::awaitable<void> flush();
   boost::asio::awaitable<void> send_split();

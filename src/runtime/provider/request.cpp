@@ -187,7 +187,8 @@ std::string request_body(Dialect dialect, const ModelRequest& request) {
     out.key("stream");
     out.boolean(true);
     if (request.max_output_tokens) {
-      out.key(dialect == Dialect::responses ? "max_output_tokens" : "max_completion_tokens");
+      // The chat dialect's newer name, max_completion_tokens, is one that many local servers skip.
+      out.key(dialect == Dialect::responses ? "max_output_tokens" : "max_tokens");
       out.integer(std::uint64_t{*request.max_output_tokens});
     }
     if (dialect == Dialect::responses) {

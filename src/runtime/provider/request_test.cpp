@@ -43,7 +43,7 @@ TEST(RequestBody, in_the_responses_dialect) {
 
 TEST(RequestBody, in_the_chat_dialect) {
   EXPECT_EQ(body(Dialect::chat, example()), expected(R"({
-    "model": "m", "stream": true, "max_completion_tokens": 240, "stream_options": {"include_usage": true},
+    "model": "m", "stream": true, "max_tokens": 240, "stream_options": {"include_usage": true},
     "messages": [
       {"role": "system", "content": "Be brief."},
       {"role": "user", "content": "What \"time\" is it?"},
