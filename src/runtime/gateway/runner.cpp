@@ -44,7 +44,13 @@ Fault storage_fault(const std::exception_ptr& failure) {
 
 Runner::Runner(Parts parts, RunnerOptions options) : parts_(parts), options_(std::move(options)) {}
 
-Runner::~Runner() = default;
+Runner::~Runner() {
+  // A session and its runs hold each other until the runs have ended.
+  for (const auto& [key, run] : runs_) {
+    run->session->waiting.clear();
+    run->session->active.reset();
+  }
+}
 
 Millis Runner::now() const {
   return parts_.clock.wall().time_since_epoch().count();
