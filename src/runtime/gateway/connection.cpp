@@ -55,8 +55,6 @@ asio::awaitable<void> Connection::run() {
   if (client_) context_.hub.remove(*client_);
   client_.reset();
   if (goodbye) co_await socket_.close(goodbye->code, goodbye->reason);
-  context_.facts.bytes_in += socket_.bytes_in();
-  context_.facts.bytes_out += socket_.bytes_out();
 }
 
 /// Challenge, first request, answer. False when it was refused.

@@ -23,8 +23,6 @@ struct ConnectionFacts {
   std::uint64_t handshakes = 0;
   std::uint64_t refused = 0;       ///< handshakes
   std::uint64_t dropped_slow = 0;  ///< whose reader was too slow
-  std::uint64_t bytes_in = 0;      ///< of those that have ended
-  std::uint64_t bytes_out = 0;
 };
 
 /// What all connections share.

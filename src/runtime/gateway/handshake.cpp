@@ -111,12 +111,13 @@ void check_token(const json::Value& params, const HandshakePolicy& policy) {
     throw refuse(Code::invalid_request, "unauthorized: gateway token mismatch", coded("AUTH_TOKEN_MISMATCH"));
 }
 
-/// A program on this machine is trusted by its place, or by its token; whatever a person sits at has an
-/// identity.
+/// Who knows the token needs no device; without one, a program on this machine is trusted by its place, and
+/// what a person sits at has an identity.
 void check_device(const json::Value& params, const HandshakePolicy& policy) {
   const json::Value& client = params.at("client");
   const json::Value* device = member_of(params, "device");
   if (device == nullptr) {
+    if (policy.token) return;  // it was checked
     if (text_of(client, "id") == "gateway-client" && text_of(client, "mode") == "backend") return;
     throw refuse(Code::not_paired, "device identity required", coded("DEVICE_IDENTITY_REQUIRED"));
   }

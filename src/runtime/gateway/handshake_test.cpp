@@ -104,6 +104,14 @@ TEST_F(HandshakeTest, a_token_must_be_the_gateways) {
   EXPECT_NO_THROW(shake());
 }
 
+TEST_F(HandshakeTest, who_knows_the_token_needs_no_device) {
+  params["client"] = client("cli", "cli");
+  params["auth"] = json::Object{{"token", "sesame"}};
+  EXPECT_EQ(refused().fault.code, Code::not_paired);  // a token that nobody asked for proves nothing
+  policy.token = "sesame";
+  EXPECT_NO_THROW(shake());
+}
+
 TEST_F(HandshakeTest, only_operators_are_taken) {
   params["role"] = "node";
   EXPECT_THAT(refused().fault.message, HasSubstr("operators only"));

@@ -36,7 +36,6 @@ class Client {
   void event(const std::shared_ptr<const std::string>& text) { outlet_->send(text, event_end(++seq_)); }
 
   std::size_t waits = 0;  ///< of agent.wait, not answered yet
-  bool is_visible_observer = false;
 
  private:
   friend class Hub;

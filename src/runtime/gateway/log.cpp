@@ -33,7 +33,7 @@ Timeline::Timeline(const Clock& clock, const std::optional<std::filesystem::path
     throw Error(ErrorCode::input, fmt::format("cannot write {}", path->string()), errno_text(errno));
 }
 
-void Timeline::span(std::string_view name, Nanoseconds duration, std::string_view attributes) {
+void Timeline::span(std::string_view name, Nanoseconds duration) {
   if (!file_) return;
   std::string line;
   ObjectText object(line);
@@ -43,7 +43,6 @@ void Timeline::span(std::string_view name, Nanoseconds duration, std::string_vie
       .text("name", name)
       .decimal("durationMs", to_ms(duration))
       .number("pid", ::getpid());
-  if (!attributes.empty()) object.json("attributes", attributes);
   object.close();
   line += '\n';
   if (::write(file_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;

