@@ -123,6 +123,12 @@ def connect_params(**changes):
     return params
 
 
+def text_of(message):
+    """What a message says: a user's content is a text, an assistant's is a list of parts."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
 class Gateway:
     """One authenticated connection. Events are kept in `events` in the order in which they came, beside responses."""
 

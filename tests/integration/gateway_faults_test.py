@@ -10,7 +10,7 @@ import threading
 import time
 
 import harness
-from gateway_client import Closed, Gateway, Refused
+from gateway_client import Closed, Gateway, Refused, text_of
 from gateway_world import GatewayTest
 
 
@@ -59,7 +59,7 @@ class Crash(GatewayTest):
         for key in {key for key, _ in acknowledged["accepted"]}:
             history = client.call("chat.history", {"sessionKey": key, "limit": 1000})
             self.assertFalse(history["hasMore"])
-            texts[key] = [(m["role"], m["content"][0]["text"]) for m in history["messages"]]
+            texts[key] = [(m["role"], text_of(m)) for m in history["messages"]]
         for key, run in acknowledged["accepted"]:
             self.assertEqual(texts[key].count(("user", f"[[marker:{run}]]")), 1, run)
         for key, run in acknowledged["replied"]:
@@ -84,7 +84,7 @@ class Crash(GatewayTest):
         for key in ("k1", "k2"):
             self.assertEqual(client.call("agent.wait", {"runId": key})["stopReason"], "interrupted")
         history = client.call("chat.history", {"sessionKey": "s"})["messages"]
-        self.assertEqual([m["content"][0]["text"] for m in history], ["[[delay:60000]]", "second"])
+        self.assertEqual([text_of(m) for m in history], ["[[delay:60000]]", "second"])
         self.assertEqual(client.run("s", "[[marker:on]]")[1]["status"], "ok")
 
 

@@ -5,7 +5,7 @@ import signal
 
 import gateway_client
 import harness
-from gateway_client import BINARY, Closed, Refused, WebSocket, connect_params
+from gateway_client import BINARY, Closed, Refused, WebSocket, connect_params, text_of
 from gateway_world import GatewayTest
 
 
@@ -44,7 +44,7 @@ class Handshake(GatewayTest):
         self.assertEqual((hello["type"], hello["protocol"]), ("hello-ok", 4))
         self.assertEqual(set(hello["server"]), {"version", "buildId", "bootId", "connId"})
         self.assertEqual(hello["policy"], {"maxPayload": 26214400, "maxBufferedBytes": 52428800, "tickIntervalMs": 30000})
-        self.assertEqual(hello["auth"], {"role": "operator", "scopes": ["operator.read", "operator.write", "operator.admin"]})
+        self.assertEqual(hello["auth"], {"method": "none", "role": "operator", "scopes": ["operator.read", "operator.write", "operator.admin"]})
         self.assertIn("sessions.list", hello["features"]["methods"])
         self.assertIn("agent", hello["features"]["events"])
 
@@ -141,7 +141,7 @@ class Methods(GatewayTest):
                                       "idempotencyKey": "k1"})
         wait = client.post("agent.wait", {"runId": "k1", "timeoutMs": 20_000})
         client.response(agent, 1)
-        client.until(lambda f: f.get("event") == "sessions.changed" and f["payload"]["reason"] == "settled")
+        client.until(lambda f: f.get("event") == "sessions.changed" and f["payload"]["reason"] == "agent.input.settled")
         story = []
         for frame in client.frames[2:]:
             if frame["type"] == "res":
@@ -161,7 +161,7 @@ class Methods(GatewayTest):
         self.assertEqual(story, [
             "agent accepted", "send", "task running", "agent.run.started", "agent start", "message user",
             *["agent assistant", "chat delta"] * deltas, "agent usage", "message assistant", "agent end", "chat final",
-            "wait ok", "task completed", "agent ok", "settled"])
+            "wait ok", "task completed", "agent ok", "agent.input.settled"])
         self.assertEqual([f["seq"] for f in client.events()], list(range(1, len(client.events()) + 1)))
         chats = [f["payload"] for f in client.events("chat")]
         self.assertEqual("".join(c["deltaText"] for c in chats[:-1]), "Zebra 2 3")
@@ -197,8 +197,8 @@ class Methods(GatewayTest):
                               "totalTokens", "spawnedBy", "spawnDepth", "childSessions"}, set(listed["sessions"][0]))
         self.client.run("s", key="k")
         self.assertEqual(call("agent.wait", {"runId": "k", "timeoutMs": 1000})["terminalReceipt"]["successfulToolNames"], [])
-        self.assertEqual(call("agent.abort", {"runId": "k"}), {"ok": True, "aborted": False})
-        self.assertEqual(call("chat.abort", {"sessionKey": "s"}), {"ok": True, "aborted": False})
+        self.assertEqual(call("agent.abort", {"runId": "k"}), {"ok": True, "aborted": False, "runIds": []})
+        self.assertEqual(call("chat.abort", {"sessionKey": "s"}), {"ok": True, "aborted": False, "runIds": []})
         self.assertEqual(call("tasks.list")["tasks"][0]["runId"], "k")
         self.assertEqual(call("cron.list"), {"jobs": []})
         self.assertEqual(call("cron.status")["storage"], "sqlite")
@@ -253,7 +253,7 @@ class Methods(GatewayTest):
         waited = self.client.call("agent.wait", {"runId": "k", "timeoutMs": 20_000})
         self.assertEqual((waited["status"], waited["stopReason"]), ("error", "aborted"))
         self.assertEqual(self.client.run("s", "[[marker:next]]")[1]["status"], "ok")
-        self.assertEqual([m["content"][0]["text"] for m in self.client.call("chat.history", {"sessionKey": "s"})["messages"]][1], "slow")
+        self.assertEqual([text_of(m) for m in self.client.call("chat.history", {"sessionKey": "s"})["messages"]][1], "slow")
 
     def test_each_way_in_which_a_provider_fails_ends_the_turn_and_not_the_session(self):
         for fault in ("500,times=9", "cut,after=1", "garbage,after=1", "error,after=1", "429,retry-after=0,times=9", "html"):
@@ -352,7 +352,7 @@ class Life(GatewayTest):
         client = self.start_gateway(provider=provider).connect()
         self.assertEqual(client.call("agent.wait", {"runId": "k"})["stopReason"], "interrupted")
         messages = client.call("chat.history", {"sessionKey": "s"})["messages"]
-        self.assertEqual([(m["role"], m["content"][0]["text"]) for m in messages],
+        self.assertEqual([(m["role"], text_of(m)) for m in messages],
                          [("user", "[[marker:part]] [[delay:60000]]"), ("assistant", "part")])
 
     def test_it_logs_lines_of_json_and_traces_its_start(self):

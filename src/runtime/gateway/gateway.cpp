@@ -26,6 +26,7 @@ Server server_facts(const Config& config) {
   server.max_payload = config.max_payload;
   server.max_buffered = config.max_buffered;
   server.features = Methods::features();
+  server.auth = config.token ? "token" : "none";
   return server;
 }
 

@@ -208,7 +208,7 @@ std::string hello_ok(const Server& server, std::string_view connection, const He
       .close();
   std::string auth;
   ObjectText grant(auth);
-  grant.text("role", "operator");
+  grant.text("method", server.auth).text("role", "operator");
   std::string& scopes = grant.value("scopes");
   scopes += '[';
   for (const std::string& scope : hello.scope_names) {

@@ -52,7 +52,8 @@ struct Server {
   std::size_t max_payload = 0;
   std::size_t max_buffered = 0;
   std::chrono::milliseconds tick{30'000};
-  std::string features;  ///< a JSON object
+  std::string features;            ///< a JSON object
+  std::string_view auth = "none";  ///< how clients prove that they may come in: none or token
 };
 
 std::string hello_ok(const Server& server, std::string_view connection, const Hello& hello,

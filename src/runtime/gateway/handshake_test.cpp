@@ -135,7 +135,7 @@ TEST_F(HandshakeTest, a_device_must_have_signed_this_connections_nonce_now) {
 TEST(HelloOk, says_what_the_server_is_and_what_was_granted) {
   Hello hello;
   hello.scope_names = {"operator.read"};
-  Server server{"1", "b", "boot", 100, 200, std::chrono::milliseconds(30'000), R"({"methods":[]})"};
+  Server server{"1", "b", "boot", 100, 200, std::chrono::milliseconds(30'000), R"({"methods":[]})", "token"};
   const json::Value value = json::parse(hello_ok(server, "c1", hello, "{}"), "hello");
   EXPECT_EQ(value.at("type").as_string(), "hello-ok");
   EXPECT_EQ(value.at("server").at("connId").as_string(), "c1");

@@ -194,13 +194,18 @@ void Methods::abort(const Call& call, const Params& params) {
   const auto key = text_of(params, "sessionKey");
   if (!run && !key)
     throw Refusal(Code::invalid_request, "at root: must have property 'runId' or 'sessionKey'");
-  std::size_t count = 0;
+  std::vector<std::string> keys;
   if (run) {
-    count = parts_.runner.abort_run(std::string(*run));
+    if (parts_.runner.abort_run(std::string(*run))) keys.emplace_back(*run);
   } else if (const auto session = parts_.sessions.find_or_coming(*key)) {
-    count = parts_.runner.abort_session(*session);
+    keys = parts_.runner.abort_session(*session);
   }
-  call.ok(count > 0 ? R"({"ok":true,"aborted":true})" : R"({"ok":true,"aborted":false})");
+  std::string out;
+  ObjectText object(out);
+  object.boolean("ok", true).boolean("aborted", !keys.empty());
+  append_names(object.value("runIds"), keys, [](const std::string& name) { return std::string_view(name); });
+  object.close();
+  call.ok(out);
 }
 
 void Methods::tasks(const Call& call, const Params&) {

@@ -26,6 +26,7 @@ struct Wait {
 struct Run {
   RunRecord record;
   std::shared_ptr<Session> session;  ///< null when it was removed since
+  std::string title;                 ///< how the user's text begins
   Message user;                      ///< seq 0: its text waits until the run starts
 
   enum class Phase : std::uint8_t { accepting, queued, running, ended };

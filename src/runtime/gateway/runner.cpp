@@ -24,6 +24,15 @@ std::string sentence(const Error& error) {
   return error.why().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.why());
 }
 
+/// Cut between two characters.
+std::string beginning_of(std::string_view text) {
+  constexpr std::size_t most = 80;
+  if (text.size() <= most) return std::string(text);
+  std::size_t size = most;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return std::string(text.substr(0, size));
+}
+
 Fault shutting_down() {
   return {Code::unavailable, "gateway is shutting down", R"({"reason":"shutting-down"})", Retry::later,
           std::chrono::milliseconds(1000)};
@@ -138,6 +147,7 @@ void Runner::start(const Call& call, RunRequest request) {
   run->record.key = std::move(request.key);
   run->record.session = session.record.id;
   run->record.accepted = now();
+  run->title = beginning_of(request.message);
   run->user = Message{0, Role::user, run->record.accepted, std::move(request.message), Outcome::ok};
   std::vector<Change> changes;
   if (session.stage == Session::Stage::coming) changes.emplace_back(AddSession{session.record});
@@ -243,19 +253,21 @@ void Runner::stop(const RunPtr& run, Run::Stop why) {
   }
 }
 
-std::size_t Runner::abort_run(const std::string& key) {
+bool Runner::abort_run(const std::string& key) {
   const RunPtr run = find(key);
-  if (!run || run->phase == Run::Phase::ended || run->stop != Run::Stop::no) return 0;
+  if (!run || run->phase == Run::Phase::ended || run->stop != Run::Stop::no) return false;
   stop(run, Run::Stop::aborted);
-  return 1;
+  return true;
 }
 
-std::size_t Runner::abort_session(Session& session) {
+std::vector<std::string> Runner::abort_session(Session& session) {
   std::vector<RunPtr> runs(session.waiting.begin(), session.waiting.end());
   if (session.active) runs.push_back(session.active);
-  std::size_t count = 0;
-  for (const RunPtr& run : runs) count += abort_run(run->record.key);
-  return count;
+  std::vector<std::string> keys;
+  for (const RunPtr& run : runs) {
+    if (abort_run(run->record.key)) keys.push_back(run->record.key);
+  }
+  return keys;
 }
 
 void Runner::wait(const Call& call, const std::string& key, std::chrono::milliseconds timeout) {
@@ -316,17 +328,20 @@ void Runner::halt() {
 }
 
 std::string Runner::pending_inputs(const Session& session) const {
-  std::string out = "[";
+  std::string out = R"({"items":[)";
+  std::int64_t total = 0;
   for (const RunPtr& run : session.waiting) {
     if (run->phase != Run::Phase::queued) continue;
-    if (out.size() > 1) out += ',';
+    if (total++ > 0) out += ',';
     ObjectText(out)
         .text("runId", run->record.key)
         .text("text", run->user.text)
         .number("acceptedAt", run->record.accepted)
         .close();
   }
-  return out += ']';
+  out += R"(],"total":)";
+  append_number(out, total);
+  return out += '}';
 }
 
 std::string Runner::tasks() const {

@@ -79,9 +79,10 @@ class Runner {
   void start(const Call& call, RunRequest request);
   /// `agent.wait`. Throws Refusal.
   void wait(const Call& call, const std::string& key, std::chrono::milliseconds timeout);
-  /// How many runs were stopped: the one with that key, or all of a session.
-  std::size_t abort_run(const std::string& key);
-  std::size_t abort_session(Session& session);
+  /// Stops the run with that key, or all of a session. False when there was none that went on.
+  bool abort_run(const std::string& key);
+  /// Their keys.
+  std::vector<std::string> abort_session(Session& session);
 
   /// No new runs from now on. `done` is called once none runs.
   void drain(std::function<void()> done);
@@ -89,7 +90,7 @@ class Runner {
   void halt();
   std::size_t running() const { return running_; }
 
-  /// Texts that wait for their turn in a session, the first first: JSON of `pendingInputs`.
+  /// Texts that wait for their turn in a session, the first first: the object `pendingInputs`.
   std::string pending_inputs(const Session& session) const;
   /// The payload of `tasks.list`: the latest runs, the latest first.
   std::string tasks() const;

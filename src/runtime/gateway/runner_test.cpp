@@ -29,7 +29,7 @@ TEST_F(RunnerTest, a_turn_tells_its_events_in_the_order_of_the_protocol) {
                           "sessions.changed agent.run.started", "agent start", "session.message user",
                           "agent assistant", "chat delta", "agent assistant", "chat delta", "agent usage",
                           "session.message assistant", "agent end", "chat final", "res w ok",
-                          "task completed", "res a ok", "sessions.changed settled"));
+                          "task completed", "res a ok", "sessions.changed agent.input.settled"));
   EXPECT_EQ(watcher.events("chat")[0].at("deltaText"), "Hello");
   EXPECT_EQ(watcher.events("chat")[1].at("deltaText"), " you");
   EXPECT_EQ(watcher.events("agent")[2].at("data").at("text"), "Hello you");
@@ -117,7 +117,7 @@ TEST_F(RunnerTest, runs_of_a_session_take_turns_and_those_of_others_do_not_wait)
   EXPECT_EQ(runner.facts().queued, 1u);
   const json::Value history = call(client, "chat.history", json::Object{{"sessionKey", "s"}}, "h");
   EXPECT_EQ(history.at("payload").at("messages").as_array().size(), 1u);
-  EXPECT_EQ(history.at("payload").at("pendingInputs").at(0).at("text"), "second");
+  EXPECT_EQ(history.at("payload").at("pendingInputs").at("items").at(0).at("text"), "second");
   runner.abort_run("k1");
   run();
   EXPECT_EQ(provider.requests().size(), 3u);

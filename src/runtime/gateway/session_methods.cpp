@@ -157,7 +157,12 @@ void Methods::delete_session(const Call& call, const Params& params) {
     parts_.transcripts.forget(*session);
     parts_.sessions.remove(*session);
     std::string out;
-    ObjectText(out).boolean("ok", true).text("key", session->record.key).boolean("deleted", true).close();
+    ObjectText(out)
+        .boolean("ok", true)
+        .text("key", session->record.key)
+        .boolean("deleted", true)
+        .json("archived", "[]")
+        .close();
     call.ok(out);
     changed(*session, "delete");
   });
@@ -217,7 +222,7 @@ void Methods::history(const Call& call, const Params& params) {
     append_message(list, session->record, message);
   }
   list += ']';
-  object.json("pendingInputs", session ? parts_.runner.pending_inputs(*session) : "[]")
+  object.json("pendingInputs", session ? parts_.runner.pending_inputs(*session) : R"({"items":[],"total":0})")
       .null("deltaCursor")
       .boolean("hasMore", has_more)
       .number("totalMessages", static_cast<std::int64_t>(total))

@@ -228,12 +228,12 @@ std::string Sessions::entry(const Session& session) const {
   std::string out;
   ObjectText object(out);
   object.text("sessionId", record.uuid)
-      .number("lifecycleRevision", record.revision)
+      .text("lifecycleRevision", std::to_string(record.revision))
       .number("createdAt", record.created)
       .number("updatedAt", record.updated);
   text_or_null(object, "label", record.label);
   text_or_null(object, "sessionRoot", record.cwd);
-  object.text("createdVia", "gateway")
+  object.text("createdVia", "operator")
       .number("spawnDepth", 0)
       .boolean("archived", record.shelf == SessionRecord::Shelf::archived)
       .number("inputTokens", record.input_tokens)

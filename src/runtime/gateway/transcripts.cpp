@@ -113,10 +113,14 @@ std::string message_id(const SessionRecord& session, std::uint32_t seq) {
 void append_message(std::string& out, const SessionRecord& session, const Message& message) {
   ObjectText object(out);
   object.text("role", name_of(message.role));
-  std::string& content = object.value("content");
-  content += R"([{"type":"text","text":)";
-  append_string(content, message.text);
-  content += "}]";
+  if (message.role == Role::user) {
+    object.text("content", message.text);
+  } else {
+    std::string& content = object.value("content");
+    content += R"([{"type":"text","text":)";
+    append_string(content, message.text);
+    content += "}]";
+  }
   object.number("timestamp", message.at);
   if (message.role == Role::assistant)
     object.text("stopReason", message.outcome == Outcome::ok ? "stop" : name_of(message.outcome));

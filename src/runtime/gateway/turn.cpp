@@ -255,7 +255,8 @@ void Runner::tell_end(const RunPtr& run, const Message* reply) {
   const bool was_active = session.active == run;
   if (was_active) session.active.reset();
   parts_.sessions.touch(session, *run->record.ended);
-  parts_.hub.to_session_watchers(sessions_changed(parts_.sessions, session, "settled", now(), run.get()));
+  parts_.hub.to_session_watchers(
+      sessions_changed(parts_.sessions, session, "agent.input.settled", now(), run.get()));
   retire(run);
   if (was_active) --running_;
   if (!session.waiting.empty() && !session.active && session.waiting.front()->phase == Run::Phase::queued &&

@@ -25,6 +25,7 @@ Event agent_event(Run& run, std::string_view stream, Millis now, std::size_t roo
       .text("sessionKey", run.session->record.key)
       .number("seq", ++run.agent_seq)
       .text("stream", stream)
+      .text("agentId", run.session->record.agent)
       .number("ts", now);
   ObjectText object(payload.value("data"));
   data(object);
@@ -78,13 +79,8 @@ void number_or_null(ObjectText& object, std::string_view key, const std::optiona
   }
 }
 
-std::string key_of(const Run& run) {
-  return run.session ? run.session->record.key : std::string();
-}
-
-std::string_view title_of(const Run& run) {
-  return run.session && !run.session->record.label.empty() ? run.session->record.label
-                                                           : std::string_view("Agent run");
+const std::string& key_of(const Run& run) {
+  return run.session->record.key;
 }
 
 }  // namespace
@@ -93,7 +89,10 @@ Event sessions_changed(const Sessions& sessions, Session& session, std::string_v
                        const Run* run) {
   auto text = begin("sessions.changed", 1024);
   ObjectText payload(*text);
-  payload.text("sessionKey", session.record.key).text("reason", reason).number("ts", now);
+  payload.text("sessionKey", session.record.key)
+      .text("agentId", session.record.agent)
+      .text("reason", reason)
+      .number("ts", now);
   if (run != nullptr) payload.text("runId", run->record.key);
   if (session.stage == Session::Stage::kept) payload.json("session", sessions.row(session));
   payload.close();
@@ -103,7 +102,9 @@ Event sessions_changed(const Sessions& sessions, Session& session, std::string_v
 Event session_message(const Session& session, const Message& message) {
   auto text = begin("session.message", 384 + message.text.size());
   ObjectText payload(*text);
-  payload.text("sessionKey", session.record.key).text("sessionId", session.record.uuid);
+  payload.text("sessionKey", session.record.key)
+      .text("agentId", session.record.agent)
+      .text("sessionId", session.record.uuid);
   append_message(payload.value("message"), session.record, message);
   payload.text("messageId", message_id(session.record, message.seq))
       .number("messageSeq", message.seq)
@@ -113,18 +114,24 @@ Event session_message(const Session& session, const Message& message) {
 
 std::string task_row(const Run& run) {
   std::string out;
-  out.reserve(384);
+  out.reserve(512);
+  const std::string& key = key_of(run);
   ObjectText row(out);
-  row.text("taskId", run.record.key)
+  row.text("id", run.record.key)
+      .text("taskId", run.record.key)
+      .text("kind", "cli")
       .text("runtime", "cli")
       .text("status", task_status(run))
-      .text("title", title_of(run))
-      .text("sessionKey", key_of(run))
-      .null("childSessionKey")
+      .text("title", run.title.empty() ? std::string_view("Agent run") : run.title)
+      .text("agentId", run.session->record.agent)
+      .text("sessionKey", key)
+      .text("childSessionKey", key)
       .text("runId", run.record.key)
-      .number("createdAt", run.record.accepted);
+      .number("createdAt", run.record.accepted)
+      .number("updatedAt", run.record.ended.value_or(run.record.started.value_or(run.record.accepted)));
   number_or_null(row, "startedAt", run.record.started);
   number_or_null(row, "endedAt", run.record.ended);
+  if (run.phase == Run::Phase::ended) row.text("terminalSummary", task_status(run));
   if (!run.record.error.empty()) row.text("error", run.record.error);
   row.close();
   return out;
@@ -148,8 +155,7 @@ Event lifecycle_end(Run& run, Millis now) {
     data.text("phase", outcome == Outcome::ok || outcome == Outcome::aborted ? "end" : "error");
     number_or_null(data, "startedAt", run.record.started);
     number_or_null(data, "endedAt", run.record.ended);
-    data.text("stopReason", stop_reason(run));
-    if (outcome == Outcome::aborted) data.boolean("aborted", true);
+    data.text("stopReason", stop_reason(run)).boolean("aborted", outcome == Outcome::aborted);
     if (!run.record.error.empty()) data.text("error", run.record.error);
   });
 }
@@ -173,6 +179,7 @@ Event chat_delta(Run& run, std::string_view delta, Millis now) {
   ObjectText payload(*text);
   payload.text("runId", run.record.key)
       .text("sessionKey", run.session->record.key)
+      .text("agentId", run.session->record.agent)
       .number("seq", ++run.chat_seq)
       .text("state", "delta")
       .text("deltaText", delta);
@@ -186,10 +193,11 @@ Event chat_end(Run& run, Millis now) {
   ObjectText payload(*text);
   payload.text("runId", run.record.key)
       .text("sessionKey", run.session->record.key)
+      .text("agentId", run.session->record.agent)
       .number("seq", ++run.chat_seq);
   switch (run.record.outcome) {
     case Outcome::ok:
-      payload.text("state", "final");
+      payload.text("state", "final").text("stopReason", "stop");
       break;
     case Outcome::aborted:
       payload.text("state", "aborted").text("stopReason", "aborted");
@@ -208,7 +216,7 @@ std::string accepted(const Run& run, std::string_view status) {
   ObjectText(out)
       .text("runId", run.record.key)
       .text("sessionKey", key_of(run))
-      .text("agentId", run.session ? run.session->record.agent : std::string("main"))
+      .text("agentId", run.session->record.agent)
       .text("status", status)
       .number("acceptedAt", run.record.accepted)
       .close();
@@ -253,11 +261,15 @@ std::string wait_result(const Run& run, std::string_view text) {
   payload.text("stopReason", stop_reason(run));
   if (!is_ok)
     payload.text("error", run.record.error.empty() ? name_of(run.record.outcome) : run.record.error);
-  payload.json("terminalReceipt", R"({"successfulToolNames":[],"failedToolNames":[]})");
-  ObjectText(payload.value("terminalReply"))
-      .text("disposition", text.empty() ? "none" : "visible")
-      .text("text", text)
+  const std::string_view disposition = text.empty() ? "none" : "visible";
+  ObjectText(payload.value("terminalReceipt"))
+      .text("runId", run.record.key)
+      .text("sessionId", run.session->record.uuid)
+      .text("turnId", run.record.key)
+      .json("successfulToolNames", "[]")
+      .text("terminalDisposition", disposition)
       .close();
+  ObjectText(payload.value("terminalReply")).text("disposition", disposition).text("text", text).close();
   payload.close();
   return out;
 }
