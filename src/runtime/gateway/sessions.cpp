@@ -17,10 +17,11 @@ void text_or_null(ObjectText& object, std::string_view key, std::string_view val
   }
 }
 
+/// Empty while it never ran.
 std::string_view status_of(const Session& session) {
   if (session.active) return "running";
   if (!session.waiting.empty()) return "queued";
-  if (!session.last_outcome) return "idle";
+  if (!session.last_outcome) return {};
   return *session.last_outcome == Outcome::ok ? "done" : name_of(*session.last_outcome);
 }
 
@@ -203,9 +204,9 @@ const std::string& Sessions::row(Session& session) const {
   object.text("key", record.key).text("sessionId", record.uuid).text("agentId", record.agent);
   text_or_null(object, "label", record.label);
   object.text("displayName", record.label.empty() ? record.key : record.label);
-  object.text("kind", "direct")
-      .text("status", status_of(session))
-      .boolean("hasActiveRun", session.active != nullptr);
+  object.text("kind", "direct");
+  text_or_null(object, "status", status_of(session));
+  object.boolean("hasActiveRun", session.active != nullptr);
   append_run_ids(object.value("activeRunIds"), session);
   object.number("updatedAt", record.updated)
       .number("createdAt", record.created)
