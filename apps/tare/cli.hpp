@@ -28,6 +28,8 @@ void add_spawn(CLI::App& app, Context& context);
 void add_agents(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_guest(CLI::App& app, Context& context);
+void add_serve(CLI::App& app, Context& context);
+void add_gateway(CLI::App& app, Context& context);
 void add_all(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_gate(CLI::App& app, Context& context);

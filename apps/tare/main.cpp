@@ -111,6 +111,8 @@ int run(int argc, char** argv) {
   tare::cli::add_agents(app, context);
   tare::cli::add_import(app, context);
   tare::cli::add_guest(app, context);
+  tare::cli::add_gateway(app, context);
+  tare::cli::add_serve(app, context);
   tare::cli::add_compare(app, context);
   tare::cli::add_gate(app, context);
   tare::cli::add_calibrate(app, context);

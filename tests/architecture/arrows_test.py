@@ -11,10 +11,13 @@ ALLOWED = {
     "base": set(),
     "net": {"base"},
     "serve": {"base"},
-    "runtime/agents": {"base"},
+    "runtime/sqlite": {"base"},
+    "runtime/agents": {"base", "runtime/sqlite"},
     "runtime/agents_driver": {"base", "serve", "runtime/agents"},
     "runtime/guest": {"base", "protocol"},
     "runtime/guest_driver": {"base", "serve", "runtime/guest"},
+    "runtime/provider": {"base", "net"},
+    "runtime/gateway": {"base", "net", "runtime/sqlite", "runtime/provider"},
     "lab/measure": {"base"},
     "lab/process": {"base"},
     "lab/driver": {"base", "lab/process"},
@@ -33,7 +36,7 @@ TARGET_NAMES = {"lab/bench/agents": "agents_bench", "lab/bench/import": "import_
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
              "lab/bench/spawn", "lab/bench/agents", "lab/bench/import"}
 # The program is also the driver of what is built into it: that runs in a process of its own.
-APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver", "runtime/guest", "runtime/guest_driver", "protocol"}}
+APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver", "runtime/guest", "runtime/guest_driver", "runtime/provider", "runtime/gateway", "protocol"}}
 
 
 def folder_of(include):

@@ -1,0 +1,3 @@
+// The compiled half of Boost.Asio.
+
+#include <boost/asio/impl/src.hpp>
