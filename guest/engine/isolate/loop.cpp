@@ -265,6 +265,8 @@ void Loop::wait(kernel::Wait::Ticket ticket, std::optional<Instant> until) {
   }
   const auto event = wait_->event_fd();
   if (!event.ok()) return;  // no descriptor left: this turn does not sleep
+  if (eager_.sees([&] { return poll_host(&at_once) || wait_->ticket() != ticket || wait_->interrupted(); }))
+    return;
   const bool woken = wait_->ticket() != ticket || wait_->interrupted();
   timespec timeout{};
   if (until && !woken) {

@@ -16,6 +16,7 @@
 #include "engine/isolate/realm.hpp"
 #include "engine/kernel/description.hpp"
 #include "engine/kernel/waker.hpp"
+#include "protocol/eager.hpp"
 
 namespace tare::kernel {
 class Trace;
@@ -103,7 +104,8 @@ class Loop {
   int requests_ = 0;
   WatchId next_watch_ = 1;
   std::map<WatchId, Watch> watches_;
-  std::vector<pollfd> polled_;     ///< of poll_host(), kept for its memory
+  std::vector<pollfd> polled_;  ///< of poll_host(), kept for its memory
+  guest::Eager eager_;
   std::uint32_t* immediate_info_;  ///< [0] how many, [1] how many count, [2] whether some are left over
 };
 

@@ -40,6 +40,11 @@ bool wait_for_output(int socket, std::optional<Instant> deadline, Connection* be
   return true;
 }
 
+bool is_readable(int socket) {
+  pollfd entry{socket, POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
 Error stdio_error(int error) {
   return Error(ErrorCode::failed, "the pipe to a guest failed", errno_text(error));
 }
@@ -69,7 +74,8 @@ OutputReader::Read OutputReader::read(int socket, std::optional<Instant> deadlin
   end_ -= std::exchange(begin_, 0);
   const bool waits = deadline || beside != nullptr;
   // When the last read took all there was, the next one would find nothing.
-  if (waits && std::exchange(drained_, false) && !wait_for_output(socket, deadline, beside))
+  if (waits && std::exchange(drained_, false) && !eager_.sees([&] { return is_readable(socket); }) &&
+      !wait_for_output(socket, deadline, beside))
     return Read::late;
   for (;;) {
     const int flags = waits ? MSG_DONTWAIT : 0;

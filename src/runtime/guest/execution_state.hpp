@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/fd.hpp"
+#include "protocol/eager.hpp"
 #include "protocol/frame.hpp"
 #include "runtime/guest/connection.hpp"
 #include "runtime/guest/execution.hpp"
@@ -38,6 +39,7 @@ class OutputReader {
   Stream stream_{};
   std::size_t left_ = 0;  ///< of the frame at hand
   bool drained_ = true;   ///< the socket was empty after the last read
+  Eager eager_;
 };
 
 struct Execution::State {
