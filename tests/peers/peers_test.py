@@ -30,8 +30,8 @@ class Peers(harness.TareTest):
         return {row["row"]: row for row in document["rows"] if row["target"] == target}
 
     def test_every_row_of_every_peer(self):
-        result = self.tare("spawn", "--targets", "native,node,agentos,bun,deno", "--rows", ",".join(ROWS), "--iterations", 2,
-                           "--warmup", 1, "--trace", "--output", "run.json", "--markdown", "report.md", timeout=600)
+        result = self.tare("spawn", "--targets", "native,node,agentos,bun,deno", "--rows", ",".join(ROWS), "--iterations", 1,
+                           "--warmup", 0, "--trace", "--output", "run.json", "--markdown", "report.md", timeout=600)
         self.assertEqual(result.returncode, 0, result.stderr)
         document = self.document("run.json")
         self.assertTrue(document["complete"])
@@ -60,12 +60,11 @@ class Peers(harness.TareTest):
         memory = agentos["memory_4"]["metrics"]
         self.assertEqual(memory["vm"]["unit"], "bytes")
         # Four live guests are more than none: the figures are of the right processes.
-        for i in range(2):
-            self.assertGreater(memory["live_guests"]["samples"][i], memory["vm"]["samples"][i])
-            self.assertGreater(memory["vm"]["samples"][i], memory["idle"]["samples"][i])
+        self.assertGreater(memory["live_guests"]["samples"][0], memory["vm"]["samples"][0])
+        self.assertGreater(memory["vm"]["samples"][0], memory["idle"]["samples"][0])
 
         trace = agentos["node_exit_1"]["trace"]
-        self.assertGreaterEqual(trace["stages"]["kernel_spawn_process"]["calls"], 2)
+        self.assertGreaterEqual(trace["stages"]["kernel_spawn_process"]["calls"], 1)
         self.assertIn("process_exit_cleanup", trace["absent"])
         self.assertIn("no effect", trace["absent"]["ts_wait_total"])
         covered = {i["id"] for i in agentos["nested_8"]["invariants"]}

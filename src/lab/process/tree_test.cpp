@@ -144,7 +144,8 @@ TEST(Tree, a_snapshot_torn_into_a_loop_ends) {
 }
 
 TEST(Tree, sees_real_processes) {
-  Child child = piped("cat & echo $!; cat >/dev/null; wait");
+  // In the background, cat would read from /dev/null and end.
+  Child child = piped("exec 3<&0; cat <&3 & echo $!; wait");
   Lines lines(child);
   ASSERT_TRUE(announced(lines));
   const auto usage = read_tree(child.pid(), TreeFields::all);

@@ -109,7 +109,10 @@ std::string detectable_range(const std::vector<Calibration>& known, std::string_
   if (effects.empty()) return {};
   const auto [low, high] = std::ranges::minmax(effects);
   const auto text = [](const auto& effect) {
-    return fmt::format("{:.2g} % ({})", effect.first * 100, effect.second);
+    const double percent = effect.first * 100;
+    constexpr double two_digits = 99.5;
+    return percent < two_digits ? fmt::format("{:.2g} % ({})", percent, effect.second)
+                                : fmt::format("{:.0f} % ({})", percent, effect.second);
   };
   return low == high ? text(low) : text(low) + " to " + text(high);
 }
