@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 
@@ -191,4 +190,4 @@ if __name__ == "__main__":
     if not NODE.exists() or not (OPENCLAW / "dist" / "entry.js").exists():
         print(f"skipped: there is no openclaw in {OPENCLAW}")
         sys.exit(SKIPPED)
-    unittest.main()
+    harness.main()
