@@ -249,7 +249,8 @@ BOOST_DESCRIBE_STRUCT(Reply, (), (error, counters, killed, stages, files_lost, s
 /// How much of Node's library is loaded and compiled in a guest from its start.
 enum class Library {
   small,  ///< what nearly every program needs
-  large,  ///< the loader of ES modules and what programs import most, too: they start faster, and hold 2 MB more each
+  large,  ///< the loader of ES modules and what programs import most, too: they start faster, and hold 2 MB
+          ///< more each
 };
 BOOST_DESCRIBE_ENUM(Library, small, large)
 

@@ -107,14 +107,10 @@ void receive(Guest& guest, const Arguments& args) {
 }
 
 const Native sys_stream_natives[] = {
-    {"watch", number_call<watch>},
-    {"isOfHost", any_call<is_of_host>},
-    {"unwatch", number_call<unwatch>},
-    {"setCounted", number_call<set_counted>},
-    {"pipe", any_call<make_pipe>},
-    {"duplex", any_call<make_duplex>},
-    {"shutdown", number_call<shutdown>},
-    {"receive", any_call<receive>},
+    {"watch", number_call<watch>},       {"isOfHost", any_call<is_of_host>},
+    {"unwatch", number_call<unwatch>},   {"setCounted", number_call<set_counted>},
+    {"pipe", any_call<make_pipe>},       {"duplex", any_call<make_duplex>},
+    {"shutdown", number_call<shutdown>}, {"receive", any_call<receive>},
 };
 
 }  // namespace

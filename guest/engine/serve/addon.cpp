@@ -56,7 +56,8 @@ void use_snapshot(std::string_view blob) {
 
 int run(const guest::EngineConfig& config) {
   if (config.build.value_or(false)) {
-    static const std::string blob = build_snapshot(config.library.value_or(guest::Library::small));  // a thread that does not end may still read it
+    static const std::string blob = build_snapshot(
+        config.library.value_or(guest::Library::small));  // a thread that does not end may still read it
     file::write_atomically(config.snapshot, blob);
     use_snapshot(blob);
     make_code(code_beside(config.snapshot));

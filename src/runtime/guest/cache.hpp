@@ -19,8 +19,9 @@ struct Prepared {
   std::shared_ptr<file::TemporaryFolder> folder;  ///< holds them, if it is not the cache
 };
 
-/// Names the files that belong to this installation and library: the version of Node, a hash of the path, size and
-/// time of change of its program and of every file in lib, and the library. Throws Error(unavailable).
+/// Names the files that belong to this installation and library: the version of Node, a hash of the path,
+/// size and time of change of its program and of every file in lib, and the library. Throws
+/// Error(unavailable).
 std::string cache_key(const Installation& installation, Library library = Library::small);
 
 enum class Reuse {
