@@ -175,5 +175,17 @@ TEST_F(DatabaseTest, one_gateway_at_a_time_has_it) {
   }
 }
 
+TEST_F(DatabaseTest, bytes_that_are_no_text_are_damage) {
+  write({AddSession{session(1, "a")}, AddMessage{1, message(1, "é"), 1}, AddMessage{1, message(2, "x"), 1}});
+  sql("UPDATE messages SET text=CAST(x'61ab62' AS TEXT) WHERE text='x'");
+  load();
+  const auto read = MessageReader(path).messages(1, 100, {10});
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].text, "é");
+  EXPECT_EQ(read[1].text, "a\\xabb");
+  sql("UPDATE sessions SET label=CAST(x'ab' AS TEXT)");
+  refused("it is damaged");
+}
+
 }  // namespace
 }  // namespace tare::gateway

@@ -57,7 +57,8 @@ bool LogOutlet::give(std::string_view line) const {
 Timeline::Timeline(const Clock& clock, const std::optional<std::filesystem::path>& path, const Log& log)
     : clock_(clock), log_(log) {
   if (!path) return;
-  file_ = Fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  // A pipe that nobody reads is not waited for.
+  file_ = Fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file_)
     throw Error(ErrorCode::input, fmt::format("cannot write {}", path->string()), errno_text(errno));
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -57,6 +58,9 @@ TEST_F(LogTest, a_timeline_that_cannot_be_written_is_told_once) {
   EXPECT_EQ(std::ranges::count(written, '\n'), 1);
   EXPECT_THAT(written, testing::HasSubstr("[diagnostics] failed to write timeline event"));
   EXPECT_THROW(Timeline(clock, folder.path() / "none" / "t", log), Error);
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(Timeline(clock, pipe, log), Error) << "nobody reads it";
 }
 
 TEST(Metrics, are_text_that_prometheus_reads) {
