@@ -151,6 +151,8 @@ Kept Database::read_all() {
     const SessionRecord& session = kept.sessions.back();
     check({session.key, session.uuid, session.agent, session.cwd, session.label});
   }
+  // Nothing is wanted of messages now; but a damaged root would leave every session without any.
+  file_.number("SELECT count(*) FROM (SELECT min(id) FROM messages UNION ALL SELECT max(id) FROM messages)");
   kept.runs = load_runs(select_open_runs);
   const std::size_t open = kept.runs.size();
   for (RunRecord& run : load_runs(select_runs)) {

@@ -148,12 +148,16 @@ TEST_F(DatabaseTest, what_is_no_database_is_refused_untouched) {
 }
 
 TEST_F(DatabaseTest, a_damaged_one_is_refused_untouched) {
-  write({AddSession{session(1, "a")}});
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(4096);
-  file << std::string(4096, 'Z');
-  file.close();
-  refused("damaged");
+  write({AddSession{session(1, "a")}, AddMessage{1, message(1, "x"), 1}});
+  const std::string whole = file::read(path);
+  for (const std::streamoff page : {1, 2, 3}) {  // the roots of sessions, messages, runs
+    std::ofstream(path, std::ios::binary) << whole;
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(page * 4096);
+    file << std::string(4096, 'Z');
+    file.close();
+    refused("damaged");
+  }
 }
 
 TEST_F(DatabaseTest, one_of_a_newer_version_or_another_program_is_refused_untouched) {
