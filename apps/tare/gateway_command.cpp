@@ -27,6 +27,11 @@ struct CallFlags {
   Answer answer = Answer::first;
 };
 
+class Refused : public Error {
+ public:
+  Refused(const std::string& what, const std::string& why) : Error(ErrorCode::failed, what, why) {}
+};
+
 json::Value connect_params(const std::optional<std::string>& token) {
   json::Object params{
       {"minProtocol", 4},
@@ -41,26 +46,41 @@ json::Value connect_params(const std::optional<std::string>& token) {
   return params;
 }
 
-/// The payload of the response to this request. Throws Error(failed) for a refusal.
+/// The payload, if this frame is the response that is waited for. Throws Error(failed) for a refusal.
+std::optional<json::Value> payload_in(std::string_view text, std::string_view id, CallFlags::Answer which) {
+  json::Value frame = json::parse(text, "a frame");
+  json::Object& object = frame.as_object();
+  const json::Value* frame_id = object.if_contains("id");
+  if (frame_id == nullptr || !frame_id->is_string() || frame_id->get_string() != id) return std::nullopt;
+  if (!object.at("ok").as_bool()) {
+    const json::Object& error = object.at("error").as_object();
+    throw Refused(fmt::format("the gateway refused: {}", std::string_view(error.at("message").as_string())),
+                  json::line(json::Value(error)));
+  }
+  json::Value& payload = object["payload"];
+  // `agent` is answered twice: at once that it is accepted, and when it has ended.
+  const json::Value* status = payload.is_object() ? payload.get_object().if_contains("status") : nullptr;
+  if (which == CallFlags::Answer::last && status != nullptr && *status == "accepted") return std::nullopt;
+  return std::move(payload);
+}
+
+/// The payload of the response to this request. Throws Error(failed) for a refusal, and for what is no
+/// gateway.
 asio::awaitable<json::Value> response_to(net::WebSocket& socket, std::string_view id,
                                          CallFlags::Answer which) {
   for (;;) {
     const net::Message message = co_await socket.read();
-    json::Value frame = json::parse(message.data, "the gateway's frame");
-    const json::Object& object = frame.as_object();
-    const json::Value* frame_id = object.if_contains("id");
-    if (frame_id == nullptr || !frame_id->is_string() || frame_id->get_string() != id) continue;
-    if (!object.at("ok").as_bool()) {
-      const json::Object& error = object.at("error").as_object();
-      throw Error(ErrorCode::failed,
-                  fmt::format("the gateway refused: {}", std::string_view(error.at("message").as_string())),
-                  json::line(json::Value(error)));
+    std::string why;
+    try {
+      if (auto payload = payload_in(message.data, id, which)) co_return std::move(*payload);
+      continue;
+    } catch (const Refused&) {
+      throw;
+    } catch (const std::exception& error) {
+      why = error.what();
     }
-    json::Value& payload = frame.as_object()["payload"];
-    // `agent` is answered twice: at once that it is accepted, and when it has ended.
-    const json::Value* status = payload.is_object() ? payload.get_object().if_contains("status") : nullptr;
-    if (which == CallFlags::Answer::last && status != nullptr && *status == "accepted") continue;
-    co_return std::move(payload);
+    throw Error(ErrorCode::failed, "what answers there is no gateway", fmt::format("a frame of it: {}", why),
+                "see --url");
   }
 }
 
@@ -71,10 +91,20 @@ asio::awaitable<json::Value> request(net::WebSocket& socket, std::string id, std
   co_return co_await response_to(socket, id, which);
 }
 
+asio::awaitable<net::WebSocket> connect(asio::io_context& io, const net::Url& url,
+                                        std::chrono::milliseconds limit) {
+  try {
+    co_return co_await net::connect_websocket(io, url, {}, {}, limit);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    throw Error(error.code(), error.what(), error.why(), "does `tare serve gateway` run there? see --url");
+  }
+}
+
 asio::awaitable<json::Value> call(asio::io_context& io, const CallFlags& flags, json::Value params,
                                   std::chrono::milliseconds limit) {
   const net::Url url = net::parse_url(flags.url.value_or("ws://127.0.0.1:18789"), "--url");
-  net::WebSocket socket = co_await net::connect_websocket(io, url, {}, {}, limit);
+  net::WebSocket socket = co_await connect(io, url, limit);
   co_await request(socket, "connect", "connect", connect_params(flags.token), CallFlags::Answer::first);
   json::Value payload = co_await request(socket, "call", flags.method, std::move(params), flags.answer);
   co_await socket.close(net::CloseCode::normal, "");

@@ -3,7 +3,9 @@
 #include <exception>
 #include <string>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -149,9 +151,20 @@ int run(int argc, char** argv) {
   }
 }
 
+/// A standard descriptor that is closed would be the first file or socket that is opened, a database for one,
+/// and get what is said on stderr. It stays as useless as it was: what it stands for is the wrong way round.
+void occupy_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is taken, and those below are not free any more.
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   // A reader that went away or a file that grew too large is an error of write(), not the end of this
   // program.
   std::signal(SIGPIPE, SIG_IGN);

@@ -56,7 +56,9 @@ int serve_gateway(const GatewayFlags& flags, Context& context) {
                          .url = fmt::format("ws://{}:{}", host, port), .port = port, .pid = ::getpid()}) +
                      "\n");
       },
-      [&](std::string_view line) { context.err.write(std::string(line)); });
+      [outlet = std::make_shared<gateway::LogOutlet>(context.clock, STDERR_FILENO)](std::string_view line) {
+        outlet->write(line);
+      });
   return exit_ok;
 }
 

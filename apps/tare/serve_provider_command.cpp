@@ -38,6 +38,12 @@ provider::Stamps stamps_of(const std::string& word) {
   throw Error(ErrorCode::usage, fmt::format("--stamp must be field or text, got '{}'", word));
 }
 
+/// An empty one would mean as much as none, which is not what was asked for.
+const std::string& filled(std::string_view flag, const std::string& text) {
+  if (text.empty()) throw Error(ErrorCode::usage, fmt::format("{} is empty", flag));
+  return text;
+}
+
 provider::MockOptions options_of(const ProviderFlags& flags) {
   provider::MockOptions options;
   if (flags.port) options.port = static_cast<std::uint16_t>(whole_number("--port", *flags.port, {0, 65'535}));
@@ -48,11 +54,11 @@ provider::MockOptions options_of(const ProviderFlags& flags) {
   }
   if (flags.chunk_delay)
     options.defaults.delay = provider::parse_delay(*flags.chunk_delay, "--chunk-delay-ms");
-  if (flags.text) options.defaults.text = *flags.text;
+  if (flags.text) options.defaults.text = filled("--text", *flags.text);
   if (flags.fault) options.fault = provider::parse_fault(*flags.fault, "--fault");
   if (flags.stamp) options.stamps = stamps_of(*flags.stamp);
-  if (flags.api_key) options.api_key = *flags.api_key;
-  if (flags.log) options.log = *flags.log;
+  if (flags.api_key) options.api_key = filled("--api-key", *flags.api_key);
+  if (flags.log) options.log = filled("--log", *flags.log);
   return options;
 }
 

@@ -23,6 +23,7 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::chrono::milliseconds out_of_descriptors{50};
+constexpr int body_times = 6;  ///< of `header_time`, for a whole body: one that drips would last for months
 
 tcp::acceptor listen(asio::io_context& io, const std::string& address, std::uint16_t port) {
   try {
@@ -154,6 +155,7 @@ asio::awaitable<std::unique_ptr<ServerExchange>> HttpServer::Impl::read_request(
   HttpParser parser(HttpParser::Kind::request, {limits_.header_bytes, limits_.body_bytes});
   try {
     bool checked = false;
+    std::optional<Loop::Moment> body_end;
     for (;;) {
       const std::size_t used = parser.feed({stream->input().data(), stream->input().size()});
       stream->consume(used);
@@ -164,7 +166,10 @@ asio::awaitable<std::unique_ptr<ServerExchange>> HttpServer::Impl::read_request(
         stream->close();
         co_return nullptr;
       }
-      if (parser.header_done()) stream->deadline().after(limits_.header_time);
+      if (!parser.header_done()) continue;
+      const auto now = std::chrono::steady_clock::now();
+      if (!body_end) body_end = now + body_times * limits_.header_time;
+      stream->deadline().at(std::min(now + limits_.header_time, *body_end));
     }
   } catch (const HttpProblem& problem) {
     write_refusal(*stream, problem.status(), problem.why());

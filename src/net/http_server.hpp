@@ -19,7 +19,8 @@ struct ServerLimits {
   std::size_t header_bytes = 16 * 1024;  ///< more is answered 431 and the connection closed; 32 KB at most
   std::size_t body_bytes = 1024 * 1024;  ///< more is answered 413 and the connection closed
   std::size_t connections = 20'000;      ///< one more is accepted and closed at once, and counted
-  /// From the first byte of a request to the end of its headers, and between two reads of its body.
+  /// From the first byte of a request to the end of its headers, and between two reads of its body, which has
+  /// six times that in all.
   std::chrono::milliseconds header_time{10'000};
   /// Between two requests of a connection, and while a peer takes nothing of an answer.
   std::chrono::milliseconds idle_time{75'000};

@@ -215,6 +215,20 @@ TEST(HttpServer, closes_a_client_that_is_slow_with_its_headers_or_its_body) {
   EXPECT_EQ(world.converse("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1"), "");
 }
 
+TEST(HttpServer, closes_a_client_whose_body_drips) {
+  World world(echo, {.header_time = 20ms});
+  RawClient client(world.io, world.server.port());
+  const auto drip = [](RawClient& peer) -> asio::awaitable<void> {
+    co_await peer.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n");
+    for (asio::steady_timer pace(co_await asio::this_coro::executor);;) {
+      pace.expires_after(2ms);
+      co_await pace.async_wait(asio::use_awaitable);
+      co_await peer.write("x");
+    }
+  };
+  EXPECT_THROW(world.run(drip(client)), boost::system::system_error);
+}
+
 TEST(HttpServer, closes_a_client_that_asks_for_nothing_more) {
   World at_once(echo, {.idle_time = 20ms});
   EXPECT_EQ(at_once.converse(""), "");

@@ -92,16 +92,18 @@ asio::awaitable<Message> WebSocket::Impl::read() {
 
 bool WebSocket::Impl::write(Opcode opcode, std::string_view first, std::string_view second) {
   if (ended_ || close_sent_ || !stream_->writable()) return false;
+  if (stream_->queued() > limits_.buffered_bytes) stream_->flush();
+  // What counts is what was left unread before: one message may be larger than that.
+  if (stream_->queued() > limits_.buffered_bytes) {
+    too_slow_ = true;
+    ended_.emplace(CloseCode::abnormal, "its reader is too slow");
+    stream_->close();
+    return false;
+  }
   std::optional<MaskKey> mask;
   if (role_ == Role::client) mask = loop_.mask();
   append_frame(stream_->output(), opcode, first, second, mask);
-  if (stream_->queued() <= limits_.buffered_bytes) return true;
-  stream_->flush();
-  if (stream_->queued() <= limits_.buffered_bytes) return stream_->writable();
-  too_slow_ = true;
-  ended_.emplace(CloseCode::abnormal, "its reader is too slow");
-  stream_->close();
-  return false;
+  return stream_->writable();
 }
 
 bool WebSocket::Impl::send(const Outgoing& message) {

@@ -17,8 +17,9 @@
 namespace tare::net {
 
 struct WebSocketLimits {
-  std::size_t message_bytes = 25 * 1024 * 1024;   ///< a larger message closes the connection with 1009
-  std::size_t buffered_bytes = 50 * 1024 * 1024;  ///< more unsent than this: `send` drops the connection
+  std::size_t message_bytes = 25 * 1024 * 1024;  ///< a larger message closes the connection with 1009
+  /// More unsent than this when another message comes: `send` drops the connection.
+  std::size_t buffered_bytes = 50 * 1024 * 1024;
   /// A peer that was silent for so long is pinged; after two pings without a byte from it the connection is
   /// closed. Only while something reads. 0 for never.
   std::chrono::milliseconds ping_every{30'000};

@@ -1,5 +1,6 @@
 """The built-in gateway when things break: kills, full disks, damaged databases, clients that do not read."""
 
+import json
 import os
 import random
 import resource
@@ -10,7 +11,7 @@ import threading
 import time
 
 import harness
-from gateway_client import Closed, Gateway, Refused, text_of
+from gateway_client import Closed, Gateway, Refused, WebSocket, text_of
 from gateway_world import GatewayTest
 
 
@@ -103,7 +104,7 @@ class Disk(GatewayTest):
         self.assertTrue(refused.exception.error["retryable"])
         self.assertIn("cannot store", refused.exception.error["message"])
         self.assertGreater(len(kept), 3)
-        for method, params in (("sessions.create", {"key": "t" * 400, "agentId": "main", "label": "x" * 60_000}),
+        for method, params in (("chat.inject", {"sessionKey": "s", "message": "x" * 60_000}),
                                ("agent", {"sessionKey": "u", "message": "x" * 60_000, "idempotencyKey": "k"})):
             with self.assertRaises(Refused) as refused:
                 client.call(method, params)
@@ -132,6 +133,8 @@ class Disk(GatewayTest):
         path.write_bytes(b"not a database " * 1000)
         self.refused_untouched(path, "it is not a database")
         path.write_bytes(good[:4096] + b"\xab" * 4096 + good[8192:])
+        self.assertIn("put a good copy in its place", self.refused_untouched(path, "it is damaged"))
+        path.write_bytes(good[:-1])
         self.refused_untouched(path, "it is damaged")
         path.write_bytes(good)
         with sqlite3.connect(path) as database:
@@ -144,6 +147,48 @@ class Disk(GatewayTest):
         self.start_gateway()
         line = self.refused("serve", "gateway", "--port", 0, "--state", self.folder / "state")
         self.assertIn("locked by another process", line)
+
+
+class Descriptors(GatewayTest):
+    def test_a_closed_stdout_is_an_error(self):
+        process = self.start("serve", "gateway", "--port", 0, "--state", self.folder / "state", preexec_fn=lambda: os.close(1))
+        self.addCleanup(self.end, process)
+        self.assertIn("cannot write to standard output (Bad file descriptor)", process.stderr.read())
+        self.assertEqual(process.wait(timeout=30), 1)
+
+    def test_a_closed_stderr_is_no_other_file(self):
+        gateway = self.start_gateway(preexec_fn=lambda: os.close(2))
+        self.assertEqual(os.readlink(f"/proc/{gateway.process.pid}/fd/2"), "/dev/null")
+        self.assertTrue(gateway.connect().call("health")["ok"])
+        self.assertEqual(gateway.stop(), 0)
+
+    def test_a_log_that_nobody_reads_holds_nobody_up(self):
+        process = self.start("serve", "gateway", "--port", 0, "--state", self.folder / "state")
+        self.addCleanup(self.end, process)
+        port = json.loads(process.stdout.readline())["port"]
+        for _ in range(1000):
+            stranger = WebSocket(port)
+            stranger.receive()
+            stranger.send('{"type":"req","id":"1","method":"x"}')
+            self.assertIn("INVALID_REQUEST", stranger.receive())
+            stranger.socket.close()
+        client = Gateway(port)
+        self.addCleanup(client.socket.socket.close)
+        self.assertTrue(client.call("health")["ok"])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_with_few_descriptors_those_who_came_are_served(self):
+        gateway = self.start_gateway(provider=self.start_provider(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+        client = gateway.connect()
+        waiting = [socket.create_connection(("127.0.0.1", gateway.port), timeout=20) for _ in range(100)]
+        try:
+            self.assertTrue(client.call("health")["ok"])
+        finally:
+            for each in waiting:
+                each.close()
+        self.assertEqual(client.run("s")[1]["status"], "ok")
+        self.assertTrue(gateway.connect().call("health")["ok"])
 
 
 class Clients(GatewayTest):

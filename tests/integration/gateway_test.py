@@ -1,7 +1,11 @@
 """The built-in gateway as a process: handshake, methods, events, and what it does when all goes well."""
 
+import base64
+import hashlib
 import json
 import signal
+import socket
+import threading
 
 import gateway_client
 import harness
@@ -98,7 +102,10 @@ class Handshake(GatewayTest):
         for headers in (["Origin: http://evil.example"], ["Origin: null"]):
             self.assertEqual(self.status(headers), 403)
         self.assertEqual(self.status([f"Origin: http://127.0.0.1:{self.gateway.port}"]), 101)
-        self.assertEqual(self.gateway.get("/", headers={"Host": "evil.example"})[0], 403)
+        for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "[::1].evil.example", "127.0.0.1.evil.example:80"):
+            self.assertEqual(self.gateway.get("/", headers={"Host": host})[0], 403, host)
+        for host in ("LOCALHOST", "localhost:80", "[::1]", "[::1]:80", "127.0.0.1"):
+            self.assertEqual(self.gateway.get("/", headers={"Host": host})[0], 200, host)
 
     def test_refusals_are_counted(self):
         self.first(self.connect_frame(bogus=1))
@@ -287,6 +294,39 @@ class Methods(GatewayTest):
         self.assertEqual(json.loads(result.stdout)["status"], "ok")
         self.assertIn("the gateway refused: unknown method: nope", self.refused("gateway", "call", "--url", url, "nope", code=1))
 
+    def test_a_command_line_that_reaches_no_gateway_says_so(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            url = f"ws://127.0.0.1:{closed.getsockname()[1]}"
+        self.assertIn("does `tare serve gateway` run there?", self.refused("gateway", "call", "--url", url, "health"))
+        frames = ('hello', '[1]', '5', '{"type":"res","id":"connect"}', '{"type":"res","id":"connect","ok":"yes"}',
+                  '{"type":"res","id":"connect","ok":false,"error":{"message":5}}')
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            stranger = threading.Thread(target=self.answer_with, args=(server, frames))
+            stranger.start()
+            url = f"ws://127.0.0.1:{server.getsockname()[1]}"
+            for frame in frames:
+                line = self.refused("gateway", "call", "--url", url, "health", code=1)
+                self.assertIn("what answers there is no gateway", line, frame)
+            stranger.join(timeout=20)
+
+    @staticmethod
+    def answer_with(server, frames):
+        """A WebSocket server that says each of these to one client."""
+        server.settimeout(20)
+        for frame in frames:
+            client, _ = server.accept()
+            with client:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(4096)
+                key = next(line.split(b": ")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"sec-websocket-key"))
+                accept = base64.b64encode(hashlib.sha1(key + gateway_client.GUID).digest())
+                client.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                               b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n" + bytes([0x81, len(frame)]) + frame.encode())
+                client.settimeout(20)
+                while client.recv(4096):  # until it has gone
+                    pass
+
     def test_pages(self):
         get = self.gateway.get
         for path in ("/healthz", "/health"):
@@ -354,6 +394,12 @@ class Life(GatewayTest):
         messages = client.call("chat.history", {"sessionKey": "s"})["messages"]
         self.assertEqual([(m["role"], text_of(m)) for m in messages],
                          [("user", "[[marker:part]] [[delay:60000]]"), ("assistant", "part")])
+
+    def test_each_signal_that_stops_it_is_named(self):
+        for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            gateway = self.start_gateway()
+            self.assertEqual(gateway.stop(sent), 0)
+            self.assertIn(sent.name, [record.get("why") for record in gateway.records()])
 
     def test_it_logs_lines_of_json_and_traces_its_start(self):
         timeline = self.folder / "timeline.jsonl"

@@ -144,6 +144,8 @@ class ServeProvider(harness.TareTest):
             (["--bind", "0.0.0.0"], "--bind 0.0.0.0 is reachable from other machines; give --api-key as well"),
             (["--bind", "localhost"], "--bind takes an IP address, got 'localhost'"),
             (["--log", "no/such/folder"], "cannot open the request log 'no/such/folder' (No such file or directory)"),
+            (["--api-key", ""], "--api-key is empty"),
+            (["--text", ""], "--text is empty"),
             (["--nonsense"], "unknown flag '--nonsense'"),
             (["--port"], "--port needs a value"),
         ]:

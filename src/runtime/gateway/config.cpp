@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -21,9 +22,23 @@ std::size_t count_in(Text where, Text text, WholeRange range) {
   return static_cast<std::size_t>(whole_number(where, text, range));
 }
 
-std::chrono::milliseconds time_in(Text where, Text text) {
+std::chrono::milliseconds time_in(Text where, Text text, std::int64_t least = 0) {
   constexpr std::int64_t a_day = 86'400'000;
-  return std::chrono::milliseconds(whole_number(where, text, {0, a_day}));
+  return std::chrono::milliseconds(whole_number(where, text, {least, a_day}));
+}
+
+Text filled(Text where, Text text) {
+  if (text.empty()) throw Error(ErrorCode::usage, fmt::format("{} is empty", where));
+  return text;
+}
+
+Text address_in(Text where, Text text) {
+  boost::system::error_code error;
+  boost::asio::ip::make_address(text, error);
+  if (error && text != "localhost")
+    throw Error(ErrorCode::usage,
+                fmt::format("{} must be an IP address or localhost, got '{}'", where, text));
+  return text;
 }
 
 /// The secret is in a file, so that it shows neither in a list of processes nor in an environment.
@@ -41,17 +56,14 @@ constexpr std::array all_settings{
               c.port = static_cast<std::uint16_t>(whole_number(w, t, {0, 65'535}));
             }},
     Setting{"bind", "ADDRESS",
-            "Address to listen on (default 127.0.0.1); others than this machine's own need a token",
-            [](Config& c, Text t, Text) { c.bind = t; }},
+            "IP address to listen on (default 127.0.0.1); others than this machine's own need a token",
+            [](Config& c, Text t, Text w) { c.bind = address_in(w, t); }},
     Setting{"token", "TOKEN", "Secret that clients must know; better in a file or the environment",
-            [](Config& c, Text t, Text w) {
-              if (t.empty()) throw Error(ErrorCode::usage, fmt::format("{} is empty", w));
-              c.token = t;
-            }},
+            [](Config& c, Text t, Text w) { c.token = filled(w, t); }},
     Setting{"token-file", "FILE", "File with that secret",
             [](Config& c, Text t, Text w) { c.token = secret_in(w, t); }},
     Setting{"state", "DIR", "Folder of the database (default $XDG_STATE_HOME/tare/gateway)",
-            [](Config& c, Text t, Text) { c.state = t; }},
+            [](Config& c, Text t, Text w) { c.state = filled(w, t); }},
     Setting{"provider-url", "URL", "Model server, with its version (default http://127.0.0.1:11434/v1)",
             [](Config& c, Text t, Text) { c.provider.url = t; }},
     Setting{"provider-api", "API", "What it speaks: responses or chat (default responses)",
@@ -64,7 +76,7 @@ constexpr std::array all_settings{
     Setting{"provider-connections", "N", "Replies at once from it (default: --max-concurrent)",
             [](Config& c, Text t, Text w) { c.provider.connections = count_in(w, t, {1, 10'000}); }},
     Setting{"model", "NAME", "Model to ask for (default gpt-5.6-luna)",
-            [](Config& c, Text t, Text) { c.runner.model = t; }},
+            [](Config& c, Text t, Text w) { c.runner.model = filled(w, t); }},
     Setting{
         "system-file", "FILE", "What the model is told before every conversation",
         [](Config& c, Text t, Text) { c.runner.system = file::read(std::filesystem::path(t), 1024 * 1024); }},
@@ -86,7 +98,7 @@ constexpr std::array all_settings{
     Setting{"context-messages", "N", "Messages of a conversation that the model is told (default 40)",
             [](Config& c, Text t, Text w) { c.runner.context.messages = count_in(w, t, {1, 10'000}); }},
     Setting{"turn-timeout-ms", "MS", "Limit of one turn (default 600000)",
-            [](Config& c, Text t, Text w) { c.runner.turn_time = c.provider.whole = time_in(w, t); }},
+            [](Config& c, Text t, Text w) { c.runner.turn_time = c.provider.whole = time_in(w, t, 1); }},
     Setting{"drain-ms", "MS", "Time for running turns to end after SIGTERM (default 5000)",
             [](Config& c, Text t, Text w) { c.drain_time = time_in(w, t); }},
     Setting{"log-level", "LEVEL", "debug, info, warn or error (default info)",
@@ -96,7 +108,7 @@ constexpr std::array all_settings{
                             fmt::format("{} must be debug, info, warn or error, got '{}'", w, t));
             }},
     Setting{"timeline", "FILE", "Append diagnostics spans to FILE (openclaw.diagnostics.v1)",
-            [](Config& c, Text t, Text) { c.timeline = std::filesystem::path(t); }},
+            [](Config& c, Text t, Text w) { c.timeline = std::filesystem::path(filled(w, t)); }},
 };
 
 std::filesystem::path default_state(const Environment& environment) {
@@ -166,7 +178,11 @@ Config read_config(const std::map<std::string, std::string>& flags, const Enviro
 }
 
 bool is_loopback(std::string_view address) {
-  return address == "::1" || address == "localhost" || address.starts_with("127.");
+  if (address == "localhost") return true;
+  // "127.0.0.1.example" begins as one does, and is somebody's name.
+  boost::system::error_code error;
+  const auto ip = boost::asio::ip::make_address(address, error);
+  return !error && ip.is_loopback();
 }
 
 void check_exposure(const Config& config) {

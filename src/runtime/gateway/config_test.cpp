@@ -79,6 +79,16 @@ TEST_F(ConfigTest, a_bad_value_is_named_by_its_place) {
               HasSubstr("gateway.toml:2: log-level must be debug, info, warn or error, got 'loud'"));
   write("provider-urls = 'x'\n");
   EXPECT_THAT(refused(), HasSubstr("unknown key 'provider-urls'; did you mean 'provider-url'?"));
+  write("");
+  for (const char* empty : {"model", "state", "token", "timeline"}) {
+    flags = {{empty, ""}};
+    EXPECT_THAT(refused(), HasSubstr(std::string("--") + empty + " is empty"));
+  }
+  flags = {{"bind", "example.com"}};
+  EXPECT_THAT(refused(), HasSubstr("--bind must be an IP address or localhost, got 'example.com'"));
+  flags = {{"turn-timeout-ms", "0"}};
+  EXPECT_THAT(refused(), HasSubstr("--turn-timeout-ms must be 1 to 86400000"));
+  flags.clear();
   write("port = [1]\n");
   EXPECT_THAT(refused(), HasSubstr("port must be a text or a whole number"));
   path = folder.path() / "none.toml";
@@ -120,6 +130,14 @@ TEST(Settings, have_one_name_each_and_a_variable) {
   EXPECT_EQ(names.size(), settings().size());
   EXPECT_EQ(variable_of(*std::ranges::find(settings(), "max-concurrent", &Setting::name)),
             "TARE_GATEWAY_MAX_CONCURRENT");
+}
+
+TEST(Loopback, is_an_address_and_not_a_name_that_begins_as_one) {
+  for (const char* address : {"127.0.0.1", "127.9.9.9", "::1", "localhost"})
+    EXPECT_TRUE(is_loopback(address)) << address;
+  for (const char* name :
+       {"127.0.0.1.example", "127.example", "::1.example", "localhost.example", "0.0.0.0", ""})
+    EXPECT_FALSE(is_loopback(name)) << name;
 }
 
 }  // namespace

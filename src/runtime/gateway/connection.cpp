@@ -52,7 +52,10 @@ asio::awaitable<void> Connection::run() {
     goodbye = said;
   } catch (const net::Closed&) {
   }
-  if (client_) context_.hub.remove(*client_);
+  if (client_) {
+    context_.hub.remove(*client_);
+    context_.methods.leave(*client_);
+  }
   client_.reset();
   if (goodbye) co_await socket_.close(goodbye->code, goodbye->reason);
 }

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace tare::gateway {
 namespace {
@@ -51,6 +52,12 @@ std::int64_t message_id(SessionId session, std::uint32_t seq) {
 
 std::int64_t whole(auto value) {
   return static_cast<std::int64_t>(value);
+}
+
+bool is_utf8(std::string_view text) {
+  const bool is_ascii =
+      std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80U; });
+  return is_ascii || text::escape_bad_utf8(text) == text;
 }
 
 template <class E>
@@ -139,7 +146,13 @@ Kept Database::read_all() {
   Kept kept;
   kept.last_session = file_.number("SELECT session FROM highest");
   const sqlite::Statement sessions = file_.prepare(select_sessions);
-  while (file_.next(sessions.get())) kept.sessions.push_back(session_at(sessions.get()));
+  while (file_.next(sessions.get())) {
+    kept.sessions.push_back(session_at(sessions.get()));
+    const SessionRecord& session = kept.sessions.back();
+    check({session.key, session.uuid, session.agent, session.cwd, session.label});
+  }
+  // Nothing is wanted of messages now; but a damaged root would leave every session without any.
+  file_.number("SELECT count(*) FROM (SELECT min(id) FROM messages UNION ALL SELECT max(id) FROM messages)");
   kept.runs = load_runs(select_open_runs);
   const std::size_t open = kept.runs.size();
   for (RunRecord& run : load_runs(select_runs)) {
@@ -157,8 +170,16 @@ Kept Database::read_all() {
 std::vector<RunRecord> Database::load_runs(const char* sql) {
   std::vector<RunRecord> runs;
   const sqlite::Statement statement = file_.prepare(sql);
-  while (file_.next(statement.get())) runs.push_back(run_at(statement.get()));
+  while (file_.next(statement.get())) {
+    runs.push_back(run_at(statement.get()));
+    check({runs.back().key, runs.back().waiting, runs.back().error});
+  }
   return runs;
+}
+
+/// SQLite gives whatever bytes are there; nothing else was ever written than UTF-8.
+void Database::check(std::initializer_list<std::string_view> texts) const {
+  if (!std::ranges::all_of(texts, is_utf8)) file_.refuse(SQLITE_CORRUPT);
 }
 
 void Database::commit(std::span<const std::vector<Change>> batch) {
@@ -259,6 +280,8 @@ std::vector<Message> MessageReader::messages(SessionId session, std::uint32_t be
     message.at = sqlite::whole_at(page_.get(), 2);
     message.outcome = enum_at(page_.get(), 3, Outcome::interrupted);
     message.text = sqlite::text_at(page_.get(), 4);
+    // Damaged, but all that there is; as it is, it would end the connection of whoever asks for it.
+    if (!is_utf8(message.text)) message.text = text::escape_bad_utf8(message.text);
     bytes += message.text.size();
     found.push_back(std::move(message));
   }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "runtime/gateway/record.hpp"
@@ -47,6 +49,7 @@ class Database {
   void one(const StartRun& change);
   void one(const EndRun& change);
   std::vector<RunRecord> load_runs(const char* sql);
+  void check(std::initializer_list<std::string_view> texts) const;
 
   sqlite::File file_;
   sqlite::Statement add_session_, patch_session_, touch_session_, remove_session_, remove_messages_,

@@ -148,12 +148,16 @@ TEST_F(DatabaseTest, what_is_no_database_is_refused_untouched) {
 }
 
 TEST_F(DatabaseTest, a_damaged_one_is_refused_untouched) {
-  write({AddSession{session(1, "a")}});
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(4096);
-  file << std::string(4096, 'Z');
-  file.close();
-  refused("damaged");
+  write({AddSession{session(1, "a")}, AddMessage{1, message(1, "x"), 1}});
+  const std::string whole = file::read(path);
+  for (const std::streamoff page : {1, 2, 3}) {  // the roots of sessions, messages, runs
+    std::ofstream(path, std::ios::binary) << whole;
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(page * 4096);
+    file << std::string(4096, 'Z');
+    file.close();
+    refused("damaged");
+  }
 }
 
 TEST_F(DatabaseTest, one_of_a_newer_version_or_another_program_is_refused_untouched) {
@@ -173,6 +177,18 @@ TEST_F(DatabaseTest, one_gateway_at_a_time_has_it) {
   } catch (const Error& error) {
     EXPECT_THAT(error.why(), HasSubstr("locked by another process"));
   }
+}
+
+TEST_F(DatabaseTest, bytes_that_are_no_text_are_damage) {
+  write({AddSession{session(1, "a")}, AddMessage{1, message(1, "é"), 1}, AddMessage{1, message(2, "x"), 1}});
+  sql("UPDATE messages SET text=CAST(x'61ab62' AS TEXT) WHERE text='x'");
+  load();
+  const auto read = MessageReader(path).messages(1, 100, {10});
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].text, "é");
+  EXPECT_EQ(read[1].text, "a\\xabb");
+  sql("UPDATE sessions SET label=CAST(x'ab' AS TEXT)");
+  refused("it is damaged");
 }
 
 }  // namespace

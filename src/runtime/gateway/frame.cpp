@@ -2,10 +2,15 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "runtime/gateway/json_text.hpp"
 
 namespace tare::gateway {
 namespace {
+
+/// It is kept as long as its request waits for an answer.
+constexpr std::size_t most_id_bytes = 1024;
 
 const boost::json::string* text_member(const json::Object& object, std::string_view key) {
   const json::Value* value = object.if_contains(key);
@@ -54,6 +59,8 @@ RequestFrame parse_request(std::string_view text) {
   if (type == nullptr || *type != "req") throw fail("at /type: must be equal to constant 'req'");
   const boost::json::string* id = text_member(*object, "id");
   if (id == nullptr) throw fail("at /id: must be a non-empty string");
+  if (id->size() > most_id_bytes)
+    throw fail(fmt::format("at /id: must not be longer than {} bytes", most_id_bytes));
   const boost::json::string* method = text_member(*object, "method");
   if (method == nullptr) throw fail("at /method: must be a non-empty string");
   RequestFrame frame{std::string(*id), std::string(*method), json::Object{}};
@@ -72,7 +79,7 @@ std::string id_of(std::string_view text) {
   try {
     const json::Value value = parse(text);
     const boost::json::string* id = value.is_object() ? text_member(value.get_object(), "id") : nullptr;
-    if (id != nullptr) return std::string(*id);
+    if (id != nullptr && id->size() <= most_id_bytes) return std::string(*id);
   } catch (const NotJson&) {
   }
   return "invalid";
@@ -88,7 +95,8 @@ std::string response_text(std::string_view id, std::string_view payload) {
 std::string error_text(const Fault& fault) {
   std::string out;
   ObjectText error(out);
-  error.text("code", name_of(fault.code)).text("message", fault.message);
+  constexpr std::size_t most = 2000;  // it may quote what was asked, however long that is
+  error.text("code", name_of(fault.code)).text("message", beginning_of(fault.message, most));
   if (!fault.details.empty()) error.json("details", fault.details);
   if (fault.retry == Retry::later) error.boolean("retryable", true);
   if (fault.retry_after) error.number("retryAfterMs", fault.retry_after->count());

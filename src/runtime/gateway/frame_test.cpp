@@ -67,5 +67,13 @@ TEST(Frame, an_event_is_written_once_and_numbered_for_each_connection) {
   EXPECT_EQ(*text + event_end(42), R"({"type":"event","event":"tick","payload":{"ts":1},"seq":42})");
 }
 
+TEST(Frame, what_is_kept_or_quoted_is_short) {
+  const std::string text = R"({"type":"req","method":"m","id":")" + std::string(1025, 'i') + R"("})";
+  EXPECT_THROW(parse_request(text), Refusal);
+  EXPECT_EQ(id_of(text), "invalid");
+  const Refusal refusal(Code::invalid_request, "unknown method: " + std::string(100'000, 'm'));
+  EXPECT_LT(error_text(refusal.fault()).size(), 2100u);
+}
+
 }  // namespace
 }  // namespace tare::gateway

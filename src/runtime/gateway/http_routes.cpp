@@ -1,6 +1,7 @@
 // What Gateway answers over HTTP.
 #include <utility>
 
+#include <boost/algorithm/string/predicate.hpp>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -33,8 +34,10 @@ bool is_local_host(const net::Request& request) {
   const auto host = net::find(request.headers, "Host");
   if (!host) return true;
   std::string_view name = *host;
-  if (name.starts_with('[')) return name.starts_with("[::1]");
-  return is_loopback(name.substr(0, name.find(':')));
+  if (const std::size_t port = name.rfind(':'); port != std::string_view::npos && !name.ends_with(']'))
+    name = name.substr(0, port);
+  if (name.starts_with('[') && name.ends_with(']')) return is_loopback(name.substr(1, name.size() - 2));
+  return boost::algorithm::iequals(name, "localhost") || is_loopback(name);
 }
 
 net::Response json_response(int status, std::string body) {

@@ -12,6 +12,8 @@
 
 namespace tare::gateway {
 
+struct Wait;
+
 /// Where the frames of a connection go.
 class Outlet {
  public:
@@ -35,7 +37,9 @@ class Client {
   void respond(std::string frame) { outlet_->send(nullptr, std::move(frame)); }
   void event(const std::shared_ptr<const std::string>& text) { outlet_->send(text, event_end(++seq_)); }
 
-  std::size_t waits = 0;  ///< of agent.wait, not answered yet
+  std::size_t watched() const { return watched_keys_.size(); }
+
+  std::unordered_map<const Wait*, std::weak_ptr<Wait>> waits;  ///< of agent.wait, not answered yet
 
  private:
   friend class Hub;

@@ -110,4 +110,11 @@ ObjectText& ObjectText::json(std::string_view key, std::string_view value) {
   return *this;
 }
 
+std::string beginning_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  std::size_t size = most;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return std::string(text.substr(0, size));
+}
+
 }  // namespace tare::gateway

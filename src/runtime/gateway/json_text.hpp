@@ -40,4 +40,7 @@ class ObjectText {
   bool empty_ = true;
 };
 
+/// At most so many bytes of it, cut between two characters.
+std::string beginning_of(std::string_view text, std::size_t most);
+
 }  // namespace tare::gateway

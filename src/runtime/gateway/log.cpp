@@ -2,8 +2,10 @@
 
 #include <cerrno>
 
+#include <climits>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -14,21 +16,49 @@ namespace tare::gateway {
 
 void Log::write(LogLevel level, std::string_view message, const Members& members) const {
   if (!takes(level)) return;
+  // One record is less than a pipe takes at once, whatever a client or a server made it quote.
   std::string line;
-  ObjectText object(line);
-  object.text("ts", rfc3339(clock_.wall()))
-      .text("level", boost::describe::enum_to_string(level, "?"))
-      .text("msg", text::escape_bad_utf8(message));
-  for (const auto& [key, value] : members) object.text(key, text::escape_bad_utf8(value));
-  object.close();
-  line += '\n';
+  for (const std::size_t most : {500, 100}) {
+    line.clear();
+    ObjectText object(line);
+    object.text("ts", rfc3339(clock_.wall()))
+        .text("level", boost::describe::enum_to_string(level, "?"))
+        .text("msg", beginning_of(text::escape_bad_utf8(message), most));
+    for (const auto& [key, value] : members)
+      object.text(key, beginning_of(text::escape_bad_utf8(value), most));
+    object.close();
+    line += '\n';
+    if (line.size() <= PIPE_BUF) break;
+  }
   write_(line);
+}
+
+void LogOutlet::write(std::string_view line) {
+  if (lost_ > 0) {
+    std::string note;
+    ObjectText(note)
+        .text("ts", rfc3339(clock_.wall()))
+        .text("level", "warn")
+        .text("msg", "lines were lost, as nobody read")
+        .number("lines", static_cast<std::int64_t>(lost_))
+        .close();
+    if (give(note += '\n')) lost_ = 0;
+  }
+  if (lost_ > 0 || !give(line)) ++lost_;
+}
+
+/// A pipe that has room at all has it for PIPE_BUF bytes.
+bool LogOutlet::give(std::string_view line) const {
+  pollfd ready{fd_, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return false;
+  return ::write(fd_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
 Timeline::Timeline(const Clock& clock, const std::optional<std::filesystem::path>& path, const Log& log)
     : clock_(clock), log_(log) {
   if (!path) return;
-  file_ = Fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  // A pipe that nobody reads is not waited for.
+  file_ = Fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!file_)
     throw Error(ErrorCode::input, fmt::format("cannot write {}", path->string()), errno_text(errno));
 }

@@ -36,6 +36,21 @@ class Log {
   std::function<void(std::string_view)> write_;
 };
 
+/// Where records go: a descriptor whose reader may have stopped reading. It is not waited for, as clients are
+/// served meanwhile: lines that it does not take at once are lost, and counted in the next one.
+class LogOutlet {
+ public:
+  LogOutlet(const Clock& clock, int fd) : clock_(clock), fd_(fd) {}
+  void write(std::string_view line);
+
+ private:
+  bool give(std::string_view line) const;
+
+  const Clock& clock_;
+  int fd_;
+  std::uint64_t lost_ = 0;
+};
+
 /// A file of spans, one JSON object a line: `openclaw.diagnostics.v1`.
 class Timeline {
  public:

@@ -1,6 +1,11 @@
 #include "runtime/gateway/log.hpp"
 
+#include <array>
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -53,6 +58,9 @@ TEST_F(LogTest, a_timeline_that_cannot_be_written_is_told_once) {
   EXPECT_EQ(std::ranges::count(written, '\n'), 1);
   EXPECT_THAT(written, testing::HasSubstr("[diagnostics] failed to write timeline event"));
   EXPECT_THROW(Timeline(clock, folder.path() / "none" / "t", log), Error);
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(Timeline(clock, pipe, log), Error) << "nobody reads it";
 }
 
 TEST(Metrics, are_text_that_prometheus_reads) {
@@ -67,6 +75,33 @@ TEST(Metrics, are_text_that_prometheus_reads) {
             "# HELP tare_gateway_requests_total Requests\n"
             "# TYPE tare_gateway_requests_total counter\n"
             "tare_gateway_requests_total{method=\"a\\\"b\",code=\"x\"} 1.5\n");
+}
+
+TEST_F(LogTest, a_record_fits_into_a_pipe_whatever_it_quotes) {
+  log.write(LogLevel::warn, "run ended",
+            {{"run", std::string(100'000, '\1')}, {"error", std::string(100'000, '\1')}, {"session", "é"}});
+  EXPECT_LE(written.size(), 4096u);
+  EXPECT_EQ(json::parse(written, "log").at("session"), "é");
+}
+
+TEST_F(LogTest, a_reader_that_stopped_is_not_waited_for_and_told_later_what_it_missed) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Fd reader(ends[0]);
+  const Fd writer(ends[1]);
+  LogOutlet outlet(clock, writer.get());
+  const std::string line = std::string(999, 'x') + "\n";
+  for (int i = 0; i < 1000; ++i) outlet.write(line);
+  std::string read(1024 * 1024, '\0');
+  read.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(reader.get(), read.data(), read.size()), 0)));
+  const auto kept = std::ranges::count(read, '\n');
+  EXPECT_GT(kept, 10);
+  EXPECT_LT(kept, 1000);
+  outlet.write("{}\n");
+  read.resize(4096);
+  read.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(reader.get(), read.data(), read.size()), 0)));
+  EXPECT_EQ(json::parse(read.substr(0, read.find('\n')), "log").at("lines"), 1000 - kept);
+  EXPECT_TRUE(read.ends_with("\n{}\n"));
 }
 
 }  // namespace

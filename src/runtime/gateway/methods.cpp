@@ -147,11 +147,16 @@ std::shared_ptr<Session> Methods::existing(std::string_view key) const {
 }
 
 std::string_view Methods::key_of(const Params& params, std::string_view member) const {
-  const std::string_view key = *text_of(params, member);
-  if (key.size() > limits_.key_bytes)
+  return *short_text_of(params, member, limits_.key_bytes);
+}
+
+std::optional<std::string_view> Methods::short_text_of(const Params& params, std::string_view member,
+                                                       std::size_t most) const {
+  const auto text = text_of(params, member);
+  if (text && text->size() > most)
     throw Refusal(Code::invalid_request,
-                  fmt::format("at /{}: must not be longer than {} bytes", member, limits_.key_bytes));
-  return key;
+                  fmt::format("at /{}: must not be longer than {} bytes", member, most));
+  return text;
 }
 
 void Methods::check_room() const {
@@ -177,7 +182,7 @@ void Methods::agent(const Call& call, const Params& params) {
   check_room();
   RunRequest request;
   request.session_key = key_of(params, "sessionKey");
-  request.agent = text_of(params, "agentId").value_or(agent_of(request.session_key));
+  request.agent = short_text_of(params, "agentId", limits_.key_bytes).value_or(agent_of(request.session_key));
   request.message = *text_of(params, "message");
   request.key = key_of(params, "idempotencyKey");
   parts_.runner.start(call, std::move(request));
@@ -186,7 +191,7 @@ void Methods::agent(const Call& call, const Params& params) {
 void Methods::wait(const Call& call, const Params& params) {
   constexpr std::int64_t longest = 24 * 3'600'000;
   const std::int64_t timeout = std::min(whole_of(params, "timeoutMs").value_or(30'000), longest);
-  parts_.runner.wait(call, std::string(*text_of(params, "runId")), std::chrono::milliseconds(timeout));
+  parts_.runner.wait(call, std::string(key_of(params, "runId")), std::chrono::milliseconds(timeout));
 }
 
 void Methods::abort(const Call& call, const Params& params) {

@@ -24,7 +24,11 @@ struct MethodLimits {
   std::size_t list_rows = 1'000;
   std::size_t history_messages = 1'000;
   std::size_t history_bytes = 4 * 1024 * 1024;  ///< of texts, in one answer
-  std::size_t key_bytes = 512;
+  std::size_t list_bytes = 4 * 1024 * 1024;     ///< of rows, in one answer
+  std::size_t key_bytes = 512;                  ///< of keys, agents and labels
+  std::size_t path_bytes = 4096;
+  std::size_t subscriptions = 20'000;              ///< of one connection, to messages
+  std::size_t injected_bytes = 256 * 1024 * 1024;  ///< of injected messages that are not on disk yet
 };
 
 /// What can be asked of the gateway. Each method has a scope and a closed schema.
@@ -44,6 +48,9 @@ class Methods {
 
   /// Answers a request, now or later.
   void handle(const std::shared_ptr<Client>& client, const RequestFrame& frame);
+
+  /// A connection is gone.
+  void leave(Client& client) { parts_.runner.leave(client); }
 
   /// The object `features` of hello-ok.
   static std::string features();
@@ -86,6 +93,9 @@ class Methods {
   Millis now() const { return parts_.clock.wall().time_since_epoch().count(); }
   std::shared_ptr<Session> existing(std::string_view key) const;
   std::string_view key_of(const Params& params, std::string_view member) const;
+  /// Of an optional member. Throws Refusal for one that is longer than `most` bytes.
+  std::optional<std::string_view> short_text_of(const Params& params, std::string_view member,
+                                                std::size_t most) const;
   void check_room() const;
   /// Writes; `done` is for when it is on disk, and a failure is answered.
   void write(const Call& call, std::vector<Change> changes, std::function<void()> done);
@@ -96,6 +106,7 @@ class Methods {
   MethodLimits limits_;
   Millis started_;
   std::map<std::string_view, Count> counts_;
+  std::size_t injected_ = 0;
 };
 
 }  // namespace tare::gateway

@@ -203,9 +203,44 @@ TEST_F(MethodsTest, the_features_name_every_method_in_order) {
       names, {}, [](const json::Value& name) { return std::string_view(name.as_string()); }));
 }
 
-TEST_F(MethodsTest, keys_have_a_limit) {
-  EXPECT_EQ(code_of(ask("sessions.create", {{"key", std::string(513, 'k')}, {"agentId", "main"}})),
+TEST_F(MethodsTest, keys_and_labels_have_a_limit) {
+  const std::string long_text(513, 'k');
+  EXPECT_EQ(code_of(ask("sessions.create", {{"key", long_text}, {"agentId", "main"}})), "INVALID_REQUEST");
+  for (const char* member : {"label", "agentId"})
+    EXPECT_EQ(code_of(ask("sessions.create", {{"key", "s"}, {member, long_text}})), "INVALID_REQUEST")
+        << member;
+  EXPECT_EQ(code_of(ask("sessions.create", {{"key", "s"}, {"cwd", std::string(4097, '/')}})),
             "INVALID_REQUEST");
+  ask("sessions.create", {{"key", "s"}, {"agentId", "main"}});
+  EXPECT_EQ(code_of(ask("sessions.patch", {{"key", "s"}, {"label", long_text}})), "INVALID_REQUEST");
+  EXPECT_EQ(code_of(ask("agent.wait", {{"runId", long_text}, {"timeoutMs", 0}})), "INVALID_REQUEST");
+  const json::Object turn{
+      {"sessionKey", "s"}, {"message", "hi"}, {"idempotencyKey", "k"}, {"agentId", long_text}};
+  EXPECT_EQ(code_of(ask("agent", turn)), "INVALID_REQUEST");
+}
+
+TEST_F(MethodsTest, a_list_that_is_too_large_comes_in_parts) {
+  for (int i = 0; i < 30; ++i)
+    ask("sessions.create", {{"key", "s" + std::to_string(i)}, {"cwd", std::string(4096, '/')}});
+  ListQuery query;
+  query.bytes = 50'000;
+  std::size_t seen = 0;
+  for (int parts = 1;; ++parts) {
+    const std::string text = sessions.list(query, 0);
+    EXPECT_LT(text.size(), 51'000u);
+    const json::Value list = json::parse(text, "list");
+    seen += list.at("sessions").as_array().size();
+    if (!list.at("hasMore").as_bool()) {
+      EXPECT_EQ(parts, 3);
+      break;
+    }
+    query.offset = list.at("nextOffset").to_number<std::size_t>();
+    ASSERT_EQ(query.offset, seen);
+  }
+  EXPECT_EQ(seen, 30u);
+  query.bytes = 1;
+  query.offset = 0;
+  EXPECT_EQ(json::parse(sessions.list(query, 0), "list").at("count"), 1);
 }
 
 }  // namespace

@@ -24,15 +24,6 @@ std::string sentence(const Error& error) {
   return error.why().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.why());
 }
 
-/// Cut between two characters.
-std::string beginning_of(std::string_view text) {
-  constexpr std::size_t most = 80;
-  if (text.size() <= most) return std::string(text);
-  std::size_t size = most;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
-  return std::string(text.substr(0, size));
-}
-
 Fault shutting_down() {
   return {Code::unavailable, "gateway is shutting down", R"({"reason":"shutting-down"})", Retry::later,
           std::chrono::milliseconds(1000)};
@@ -65,6 +56,12 @@ Millis Runner::now() const {
   return parts_.clock.wall().time_since_epoch().count();
 }
 
+Millis Runner::end_of(const Run& run) const {
+  if (!run.record.started) return std::max(now(), run.record.accepted);
+  const Nanoseconds time = run.began == Instant{} ? Nanoseconds{} : parts_.clock.now() - run.began;
+  return *run.record.started + std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 std::vector<Change> Runner::restore(std::vector<RunRecord> runs, RunId last) {
   std::vector<Change> changes;
   last_ = last;
@@ -76,7 +73,7 @@ std::vector<Change> Runner::restore(std::vector<RunRecord> runs, RunId last) {
                            std::exchange(record.waiting, {}), Outcome::ok};
         changes.emplace_back(AddMessage{record.session, user, now()});
       }
-      record.ended = now();
+      record.ended = std::max(now(), record.started.value_or(record.accepted));
       record.outcome = Outcome::interrupted;
       record.error = "the gateway ended before this run did";
       changes.emplace_back(EndRun{record});
@@ -143,11 +140,16 @@ void Runner::start(const Call& call, RunRequest request) {
                         fmt::format("session has {} runs waiting already", session.waiting.size()),
                         R"({"reason":"session-queue"})", Retry::later});
   }
+  if (held_ + request.message.size() > options_.held_bytes) {
+    throw Refusal(Fault{Code::unavailable, "too much waits for its turn already",
+                        R"({"reason":"session-queue"})", Retry::later});
+  }
   run->record.id = ++last_;
   run->record.key = std::move(request.key);
   run->record.session = session.record.id;
   run->record.accepted = now();
-  run->title = beginning_of(request.message);
+  run->title = beginning_of(request.message, 80);
+  held_ += run->held = request.message.size();
   run->user = Message{0, Role::user, run->record.accepted, std::move(request.message), Outcome::ok};
   std::vector<Change> changes;
   if (session.stage == Session::Stage::coming) changes.emplace_back(AddSession{session.record});
@@ -176,6 +178,7 @@ void Runner::refuse(const RunPtr& run, const std::exception_ptr& failure) {
   const Fault fault = storage_fault(failure);
   runs_.erase(run->record.key);
   std::erase(run->session->waiting, run);
+  let_go(*run);
   for (const Call& call : run->finals) call.refuse(fault);
   for (const Call& call : run->joining) call.refuse(fault);
   pump(*run->session);
@@ -227,7 +230,8 @@ void Runner::pump_line() {
 void Runner::begin(const RunPtr& run) {
   ++running_;
   run->phase = Run::Phase::running;
-  run->record.started = now();
+  run->record.started = std::max(now(), run->record.accepted);
+  run->began = parts_.clock.now();
   run->session->active = run;
   parts_.sessions.changed(*run->session);
   set_limit(run);
@@ -281,26 +285,44 @@ void Runner::wait(const Call& call, const std::string& key, std::chrono::millise
     call.ok(wait_timeout(key));
     return;
   }
-  if (client->waits >= options_.waits)
+  if (client->waits.size() >= options_.waits)
     throw Refusal(Fault{Code::unavailable, "too many waits on this connection", R"({"reason":"wait-limit"})",
                         Retry::later});
-  ++client->waits;
-  auto wait = std::make_shared<Wait>(call, asio::steady_timer(parts_.io, timeout));
-  wait->timer.async_wait([this, key, weak = std::weak_ptr(wait)](const boost::system::error_code& error) {
+  auto wait = std::make_shared<Wait>(call, key, asio::steady_timer(parts_.io, timeout));
+  client->waits.emplace(wait.get(), wait);
+  wait->timer.async_wait([this, weak = std::weak_ptr(wait)](const boost::system::error_code& error) {
     const auto late = weak.lock();
     if (error || !late) return;
-    if (const auto who = late->call.client()) --who->waits;
-    late->call.ok(wait_timeout(key));
-    if (const RunPtr awaited = find(key)) std::erase(awaited->waits, late);
-    const auto [from, to] = early_waits_.equal_range(key);
-    const auto same = std::find_if(from, to, [&](const auto& entry) { return entry.second == late; });
-    if (same != to) early_waits_.erase(same);
+    if (const auto who = late->call.client()) who->waits.erase(late.get());
+    late->call.ok(wait_timeout(late->key));
+    forget(late);
   });
   if (run) {
     run->waits.push_back(std::move(wait));
   } else {
     early_waits_.emplace(key, std::move(wait));
   }
+}
+
+void Runner::forget(const std::shared_ptr<Wait>& wait) {
+  if (const RunPtr awaited = find(wait->key)) std::erase(awaited->waits, wait);
+  const auto [from, to] = early_waits_.equal_range(wait->key);
+  const auto same = std::find_if(from, to, [&](const auto& entry) { return entry.second == wait; });
+  if (same != to) early_waits_.erase(same);
+}
+
+void Runner::leave(Client& client) {
+  for (const auto& [address, weak] : std::exchange(client.waits, {})) {
+    const auto wait = weak.lock();
+    if (!wait) continue;
+    wait->timer.cancel();
+    forget(wait);
+  }
+}
+
+void Runner::let_go(Run& run) {
+  held_ -= std::exchange(run.held, 0);
+  std::string().swap(run.user.text);
 }
 
 std::string Runner::text_of(const Run& run) {
@@ -332,7 +354,8 @@ std::string Runner::pending_inputs(const Session& session) const {
   std::int64_t total = 0;
   for (const RunPtr& run : session.waiting) {
     if (run->phase != Run::Phase::queued) continue;
-    if (total++ > 0) out += ',';
+    if (total++ > 0 && out.size() > options_.told_bytes) continue;  // only counted
+    if (out.back() != '[') out += ',';
     ObjectText(out)
         .text("runId", run->record.key)
         .text("text", run->user.text)
@@ -357,6 +380,7 @@ std::string Runner::tasks() const {
   for (const Run* run : latest) {
     if (out.back() != '[') out += ',';
     out += task_row(*run);
+    if (out.size() > options_.told_bytes) break;
   }
   return out += "]}";
 }

@@ -29,9 +29,14 @@ struct RunnerOptions {
   std::size_t max_concurrent = 8;
   std::size_t queue = 64;  ///< runs of one session that may wait
   std::size_t max_sessions = 100'000;
-  std::size_t waits = 1024;  ///< of one connection
+  std::size_t waits = 1024;                    ///< of one connection
+  std::size_t held_bytes = 256 * 1024 * 1024;  ///< of texts that wait for their turn, over all sessions
+  std::size_t told_bytes = 4 * 1024 * 1024;    ///< of tasks, or of texts that wait, in one answer
   std::chrono::milliseconds turn_time{600'000};
   Span context{40, 256 * 1024};  ///< of a conversation: what the model is told of it
+  /// Of a reply's text. A client hears it several times over: the last deltas, the message, the result. All
+  /// of them together must be less than may be unsent to one that reads.
+  std::size_t reply_bytes = 4 * 1024 * 1024;
   std::size_t kept_runs = 4096;  ///< that have ended: what a repeated key is answered from
   std::size_t kept_texts = 256;  ///< of those, with their text in memory
 };
@@ -79,6 +84,8 @@ class Runner {
   void start(const Call& call, RunRequest request);
   /// `agent.wait`. Throws Refusal.
   void wait(const Call& call, const std::string& key, std::chrono::milliseconds timeout);
+  /// A connection is gone: nobody waits there any more.
+  void leave(Client& client);
   /// Stops the run with that key, or all of a session. False when there was none that went on.
   bool abort_run(const std::string& key);
   /// Their keys.
@@ -102,6 +109,9 @@ class Runner {
   using RunPtr = std::shared_ptr<Run>;
 
   Millis now() const;
+  /// Now, in the time of its start: whatever is done to the calendar meanwhile, a run ends after it has
+  /// begun.
+  Millis end_of(const Run& run) const;
   RunPtr find(const std::string& key) const;
   void repeat(const Call& call, const RunPtr& run);
   std::shared_ptr<Session> session_for(const RunRequest& request);
@@ -129,6 +139,8 @@ class Runner {
   void tell_end(const RunPtr& run, const Message* reply);
   void retire(const RunPtr& run);
   void set_limit(const RunPtr& run);
+  void let_go(Run& run);
+  void forget(const std::shared_ptr<Wait>& wait);
 
   Parts parts_;
   RunnerOptions options_;
@@ -138,6 +150,7 @@ class Runner {
       early_waits_;                            ///< for runs that are not known yet
   std::deque<std::shared_ptr<Session>> line_;  ///< sessions with a run that waits for a place
   std::size_t running_ = 0;
+  std::size_t held_ = 0;
   RunId last_ = 0;
   RunnerFacts facts_;
   std::function<void()> drained_;

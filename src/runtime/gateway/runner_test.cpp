@@ -217,7 +217,7 @@ TEST_F(RunnerTest, a_wait_for_a_run_that_is_not_there_yet_is_answered_when_it_en
   EXPECT_EQ(client.responses("w"), 0u);
   call(client, "agent", turn("s", "hi", "k"), "1");
   EXPECT_EQ(client.response("w").at("payload").at("status"), "ok");
-  EXPECT_EQ(client.client->waits, 0u);
+  EXPECT_EQ(client.client->waits.size(), 0u);
 }
 
 TEST_F(RunnerTest, a_wait_of_no_time_says_so_at_once) {
@@ -289,6 +289,83 @@ TEST_F(RunnerTest, tasks_are_the_latest_runs) {
   ASSERT_EQ(tasks.as_array().size(), 2u);
   EXPECT_EQ(tasks.at(0).at("runId"), "k2");
   EXPECT_EQ(tasks.at(0).at("status"), "completed");
+}
+
+TEST_F(RunnerTest, who_is_gone_waits_no_longer) {
+  TestClient client(hub);
+  for (const char* key : {"unknown", "k"}) {
+    const json::Object params{{"runId", key}, {"timeoutMs", 86'400'000}};
+    methods.handle(client.client, {key, "agent.wait", params});
+  }
+  EXPECT_EQ(client.client->waits.size(), 2u);
+  const std::weak_ptr<Wait> wait = client.client->waits.begin()->second;
+  methods.leave(*client.client);
+  EXPECT_TRUE(client.client->waits.empty());
+  EXPECT_TRUE(wait.expired());
+  call(client, "agent", turn("s", "hi", "k"), "1");
+  EXPECT_EQ(client.responses("k"), 0u);
+}
+
+TEST_F(RunnerTest, what_a_server_claims_to_have_used_breaks_no_session) {
+  TestClient client(hub);
+  for (const char* key : {"k1", "k2", "k3"}) {
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    provider.reply({Events{TextDelta{"yes"}}, Events{Usage{most, most / 2, {}, {}}, Done{}}});
+    EXPECT_EQ(call(client, "agent", turn("s", "hi", key), key).at("ok"), true);
+    EXPECT_EQ(client.response(key, 1).at("ok"), true) << key;
+  }
+  EXPECT_GT(sessions.find("s")->record.input_tokens, 0);
+}
+
+TEST_F(RunnerTest, a_very_long_reply_that_comes_at_once_is_told_in_few_parts) {
+  provider::Script script;
+  const std::string part(4096, 'x');
+  for (int i = 0; i < 512; ++i) script.emplace_back(Events{TextDelta{part}});
+  script.emplace_back(Events{Done{}});
+  provider.reply(script);
+  TestClient client(hub);
+  call(client, "agent", turn("s", "hi", "k"), "1");
+  std::size_t bytes = 0;
+  for (const json::Value& chat : client.events("chat")) bytes += json::line(chat).size();
+  EXPECT_LT(bytes, 5 * 512 * part.size());
+}
+
+TEST_F(RunnerTest, a_run_ends_after_it_began_whatever_the_calendar_does) {
+  TestClient client(hub);
+  provider.reply({Hang{}});
+  call(client, "agent", turn("s", "hi", "k"), "1");
+  clock.jump(-std::chrono::hours(1));
+  clock.advance(std::chrono::milliseconds(30));
+  methods.handle(client.client, {"a", "agent.abort", json::Object{{"runId", "k"}}});
+  run();
+  const json::Value waited = call(client, "agent.wait", json::Object{{"runId", "k"}}, "w").at("payload");
+  EXPECT_EQ(waited.at("endedAt").as_int64() - waited.at("startedAt").as_int64(), 30);
+}
+
+TEST_F(RunnerTest, a_reply_without_end_is_ended) {
+  provider::Script script;
+  for (int i = 0; i < 1000; ++i) script.emplace_back(Events{TextDelta{std::string(4096, 'x')}});
+  provider.reply(script);
+  TestClient client(hub);
+  call(client, "agent", turn("s", "hi", "k"), "1");
+  EXPECT_THAT(std::string(client.response("1", 1).at("error").at("message").as_string()),
+              HasSubstr("the text of the reply is larger than 3.0 MB"));
+  EXPECT_EQ(call(client, "agent", turn("s", "on", "k2"), "2").at("ok"), true);
+  EXPECT_EQ(client.response("2", 1).at("ok"), true);
+}
+
+TEST_F(RunnerTest, texts_that_wait_have_a_limit_over_all_sessions) {
+  TestClient client(hub);
+  const std::string text(40'000, 'x');
+  for (const char* key : {"a", "b"}) {
+    provider.reply({Hang{}});
+    call(client, "agent", turn(key, "hi", key), key);
+  }
+  for (const char* key : {"c", "d"})
+    EXPECT_EQ(code_of(call(client, "agent", turn(key, text, key), key)), "ok");
+  EXPECT_EQ(code_of(call(client, "agent", turn("e", text, "e"), "e")), "UNAVAILABLE");
+  for (const char* key : {"a", "c", "d"}) call(client, "agent.abort", json::Object{{"runId", key}}, "stop");
+  EXPECT_EQ(code_of(call(client, "agent", turn("e", text, "e"), "e2")), "ok");
 }
 
 }  // namespace

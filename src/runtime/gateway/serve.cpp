@@ -1,8 +1,10 @@
 #include "runtime/gateway/serve.hpp"
 
 #include <csignal>
+#include <cstring>
 
 #include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
 
 #include "runtime/gateway/gateway.hpp"
 
@@ -22,7 +24,7 @@ void serve(Config config, const std::function<void(std::uint16_t)>& ready,
     std::function<void()> listen = [&] {
       signals.async_wait([&](const boost::system::error_code& error, int signal) {
         if (error) return;
-        gateway.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
+        gateway.stop(fmt::format("SIG{}", ::sigabbrev_np(signal)));
         listen();
       });
     };

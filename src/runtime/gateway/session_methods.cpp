@@ -21,6 +21,10 @@ void Methods::unsubscribe_sessions(const Call& call, const Params&) {
 
 void Methods::subscribe_messages(const Call& call, const Params& params) {
   const std::string key(key_of(params, "key"));
+  if (call.client()->watched() >= limits_.subscriptions) {
+    throw Refusal(Fault{Code::unavailable, "too many subscriptions on this connection",
+                        R"({"reason":"subscription-limit"})"});
+  }
   parts_.hub.watch_messages(*call.client(), key);
   std::string out;
   ObjectText(out).boolean("subscribed", true).text("key", key).close();
@@ -68,9 +72,11 @@ void Methods::create_session(const Call& call, const Params& params) {
     parts_.sessions.check_not_going(key);
     if (parts_.sessions.size() >= limits_.max_sessions)
       throw Refusal(Fault{Code::unavailable, "too many sessions", R"({"reason":"session-limit"})"});
-    session = parts_.sessions.make(key, text_of(params, "agentId").value_or(agent_of(key)),
-                                   text_of(params, "cwd").value_or(""), now());
-    session->record.label = text_of(params, "label").value_or("");
+    const auto agent = short_text_of(params, "agentId", limits_.key_bytes);
+    const auto cwd = short_text_of(params, "cwd", limits_.path_bytes);
+    const auto label = short_text_of(params, "label", limits_.key_bytes);
+    session = parts_.sessions.make(key, agent.value_or(agent_of(key)), cwd.value_or(""), now());
+    session->record.label = label.value_or("");
   }
   std::vector<Change> changes{AddSession{session->record}};
   write(call, std::move(changes), [this, call, session] {
@@ -85,6 +91,7 @@ void Methods::list_sessions(const Call& call, const Params& params) {
   ListQuery query;
   query.limit = std::clamp<std::size_t>(static_cast<std::size_t>(whole_of(params, "limit").value_or(100)), 1,
                                         limits_.list_rows);
+  query.bytes = limits_.list_bytes;
   query.offset = static_cast<std::size_t>(whole_of(params, "offset").value_or(0));
   if (const auto archived = boolean_of(params, "archived")) {
     query.which = *archived ? ListQuery::Which::archived : ListQuery::Which::current;
@@ -101,7 +108,8 @@ void Methods::patch_session(const Call& call, const Params& params) {
   PatchSession patch;
   patch.id = session->record.id;
   patch.updated = now();
-  if (params.get_object().contains("label")) patch.label = text_of(params, "label").value_or("");
+  if (params.get_object().contains("label"))
+    patch.label = short_text_of(params, "label", limits_.key_bytes).value_or("");
   if (const auto archived = boolean_of(params, "archived"))
     patch.shelf = *archived ? SessionRecord::Shelf::archived : SessionRecord::Shelf::current;
   std::vector<Change> changes{patch};
@@ -171,11 +179,22 @@ void Methods::delete_session(const Call& call, const Params& params) {
 void Methods::inject(const Call& call, const Params& params) {
   const auto session = existing(key_of(params, "sessionKey"));
   check_room();
+  const std::string_view text = *text_of(params, "message");
+  if (injected_ + text.size() > limits_.injected_bytes) {
+    throw Refusal(Fault{Code::unavailable, "the disk does not keep up", R"({"reason":"storage"})",
+                        Retry::later, std::chrono::milliseconds(500)});
+  }
   const Millis at = now();
-  const Message message{parts_.transcripts.take_seq(*session), Role::assistant, at,
-                        std::string(*text_of(params, "message")), Outcome::ok};
+  const Message message{parts_.transcripts.take_seq(*session), Role::assistant, at, std::string(text),
+                        Outcome::ok};
   std::vector<Change> changes{AddMessage{session->record.id, message, at}};
-  write(call, std::move(changes), [this, call, session, message] {
+  injected_ += message.text.size();
+  parts_.store.write(std::move(changes), [this, call, session, message](const std::exception_ptr& failure) {
+    injected_ -= message.text.size();
+    if (failure) {
+      call.refuse(storage_fault(failure));
+      return;
+    }
     parts_.transcripts.add(*session, message);
     if (session->stage == Session::Stage::kept) parts_.sessions.touch(*session, message.at);
     std::string out;

@@ -170,7 +170,13 @@ std::vector<Session*> Sessions::page(const ListQuery& query, std::size_t& total)
 
 std::string Sessions::list(const ListQuery& query, Millis now) {
   std::size_t total = 0;
-  const std::vector<Session*> rows = page(query, total);
+  std::vector<Session*> rows = page(query, total);
+  std::size_t bytes = 0;
+  const auto too_many = std::ranges::find_if(rows, [&](Session* session) {
+    const bool is_first = bytes == 0;
+    return (bytes += row(*session).size()) > query.bytes && !is_first;
+  });
+  rows.erase(too_many, rows.end());
   const std::size_t next = query.offset + rows.size();
   std::string out;
   out.reserve(512 + rows.size() * 700);

@@ -15,6 +15,7 @@ namespace tare::gateway {
 
 struct ListQuery {
   std::size_t limit = 100;
+  std::size_t bytes = 4 * 1024 * 1024;  ///< of rows; one is given in any case
   std::size_t offset = 0;
   enum class Which : std::uint8_t { current, archived, all };
   Which which = Which::current;

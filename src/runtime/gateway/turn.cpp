@@ -1,4 +1,5 @@
 // The course of one turn: the second half of Runner.
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -20,6 +21,12 @@ constexpr auto as_result = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 std::string sentence_of(const Error& error) {
   return error.why().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.why());
+}
+
+/// So that the sums of a session stay numbers, whatever a server claims.
+std::int64_t tokens(const std::optional<std::uint64_t>& claimed) {
+  constexpr std::uint64_t most = 1'000'000'000;
+  return static_cast<std::int64_t>(std::min(claimed.value_or(0), most));
 }
 
 }  // namespace
@@ -87,7 +94,7 @@ void Runner::tell_start(const RunPtr& run) {
       sessions_changed(parts_.sessions, session, "agent.run.started", now(), run.get()));
   parts_.hub.to_operators(lifecycle_start(*run, now()));
   parts_.hub.to_message_watchers(session.record.key, session_message(session, run->user));
-  run->user.text.clear();
+  let_go(*run);
 }
 
 provider::ModelRequest Runner::request_of(Session& session) {
@@ -111,6 +118,10 @@ boost::asio::awaitable<void> Runner::ask(RunPtr run) {
     const provider::Events events = co_await stream->next();
     if (events.empty()) break;
     take(*run, events);
+    if (run->text.size() > options_.reply_bytes)
+      throw provider::Failure(
+          provider::FailureKind::too_large,
+          fmt::format("the text of the reply is larger than {}", text::bytes(options_.reply_bytes)));
   }
 }
 
@@ -120,19 +131,21 @@ void Runner::take(Run& run, const provider::Events& events) {
     if (const auto* delta = std::get_if<provider::TextDelta>(&event)) {
       run.text += delta->text;
     } else if (const auto* spent = std::get_if<provider::Usage>(&event)) {
-      run.record.input_tokens = static_cast<std::int64_t>(spent->input_tokens.value_or(0));
-      run.record.output_tokens = static_cast<std::int64_t>(spent->output_tokens.value_or(0));
+      run.record.input_tokens = tokens(spent->input_tokens);
+      run.record.output_tokens = tokens(spent->output_tokens);
     }
   }
   // Every delta carries the whole text so far, which would make a long reply cost the square of its length:
-  // so deltas of a long one are gathered until they are a part worth telling, or some time has passed.
+  // so deltas of a long one are gathered until they are a part worth telling, or some time has passed. A very
+  // long one that comes at once would be more than its readers can take, and drop them.
   constexpr std::size_t short_text = 4096;
-  constexpr std::size_t least_part = 32;
-  constexpr Millis least_pause = 150;
+  constexpr std::size_t long_text = 64 * 1024;
+  const std::size_t least_part = run.text.size() <= long_text ? 32 : 2;
+  constexpr std::chrono::milliseconds least_pause{150};
   const std::size_t fresh = run.text.size() - run.told;
   if (fresh == 0) return;
   if (run.text.size() <= short_text || fresh >= run.text.size() / least_part ||
-      now() - run.told_at >= least_pause)
+      parts_.clock.now() - run.told_at >= least_pause)
     tell_delta(run);
 }
 
@@ -144,7 +157,7 @@ void Runner::tell_delta(Run& run) {
   parts_.hub.to_operators(assistant_delta(run, delta, at));
   parts_.hub.to_operators(chat_delta(run, delta, at));
   run.told = run.text.size();
-  run.told_at = at;
+  run.told_at = parts_.clock.now();
 }
 
 void Runner::fail(Run& run, Fault fault, const std::string& error) {
@@ -204,7 +217,7 @@ boost::asio::awaitable<void> Runner::end(RunPtr run) {
   Session& session = *run->session;
   tell_delta(*run);
   if (run->record.input_tokens + run->record.output_tokens > 0) parts_.hub.to_operators(usage(*run, now()));
-  run->record.ended = now();
+  run->record.ended = end_of(*run);
   Message reply{0, Role::assistant, *run->record.ended, run->text, run->record.outcome};
   std::vector<Change> changes;
   std::exception_ptr failure;
@@ -238,7 +251,7 @@ void Runner::tell_end(const RunPtr& run, const Message* reply) {
   parts_.hub.to_operators(chat_end(*run, now()));
   for (const auto& wait : std::exchange(run->waits, {})) {
     wait->timer.cancel();
-    if (const auto who = wait->call.client()) --who->waits;
+    if (const auto who = wait->call.client()) who->waits.erase(wait.get());
     wait->call.ok(wait_result(*run, run->text));
   }
   parts_.hub.to_operators(task_changed(*run));
@@ -279,6 +292,7 @@ void Runner::retire(const RunPtr& run) {
       ++facts_.failed;
   }
   on_end(*run);
+  let_go(*run);
   run->user = Message{};
   ended_.push_back(run);
   if (ended_.size() > options_.kept_texts) {

@@ -147,6 +147,19 @@ class TestClient final : public Outlet {
   Hub& hub_;
 };
 
+/// Stands still until a test moves it, and its calendar can be set anew, as that of a machine.
+class JumpingClock final : public Clock {
+ public:
+  Instant now() const override { return still_.now(); }
+  WallTime wall() const override { return still_.wall() + jumped_; }
+  void advance(Nanoseconds by) { still_.advance(by); }
+  void jump(std::chrono::milliseconds by) { jumped_ += by; }
+
+ private:
+  ManualClock still_;
+  std::chrono::milliseconds jumped_{0};
+};
+
 class GatewayTest : public testing::Test {
  protected:
   GatewayTest() { clock.advance(std::chrono::hours(500'000)); }
@@ -175,7 +188,7 @@ class GatewayTest : public testing::Test {
   }
 
   boost::asio::io_context io{1};
-  ManualClock clock;
+  JumpingClock clock;
   MemoryStore store{io};
   provider::ScriptedProvider provider;
   Hub hub;
@@ -191,6 +204,8 @@ class GatewayTest : public testing::Test {
     RunnerOptions small;
     small.max_concurrent = 2;
     small.queue = 3;
+    small.held_bytes = 100'000;
+    small.reply_bytes = 3 * 1024 * 1024;
     small.waits = 4;
     small.kept_runs = 8;
     small.kept_texts = 2;

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/json.hpp"
@@ -9,11 +10,13 @@
 namespace tare::provider {
 
 RequestLog::RequestLog(const std::filesystem::path& path)
-    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644)) {
   if (!fd_) {
     throw Error(ErrorCode::input, fmt::format("cannot open the request log '{}'", path.string()),
                 errno_text(errno));
   }
+  // Only the opening must not wait, for the reader of a pipe that nobody reads.
+  ::fcntl(fd_.get(), F_SETFL, ::fcntl(fd_.get(), F_GETFL) & ~O_NONBLOCK);
 }
 
 void RequestLog::append(const LoggedRequest& request) {

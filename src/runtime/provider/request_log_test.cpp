@@ -1,6 +1,7 @@
 #include "runtime/provider/request_log.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -46,6 +47,10 @@ TEST(RequestLog, a_full_disk_is_an_error_that_names_the_file) {
 
 TEST(RequestLog, a_file_that_cannot_be_opened_is_refused) {
   EXPECT_THROW(RequestLog("/no/such/folder/requests.jsonl"), Error);
+  const file::TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(RequestLog{pipe}, Error) << "nobody reads it";
 }
 
 }  // namespace

@@ -40,9 +40,29 @@ std::string cause_of(int code, sqlite3* db) {
   return text;
 }
 
+/// What to do about it, where that is not plain.
+std::string hint_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return "put a good copy in its place, or use another folder";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "stop that one, or use another folder";
+    default:
+      return {};
+  }
+}
+
 [[noreturn]] void refuse_file(const std::filesystem::path& path, const std::string& cause,
                               const std::string& hint = {}) {
   throw Error(ErrorCode::input, fmt::format("cannot use {}", path.string()), cause, hint);
+}
+
+std::uint32_t number_at(const std::array<unsigned char, 100>& head, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | head[i];
+  return value;
 }
 
 }  // namespace
@@ -140,21 +160,39 @@ bool File::is_named_so() const {
 
 void File::check_head() const {
   // SQLite itself would already finish what another program left half done.
-  std::array<unsigned char, 100> head{};
+  Head head{};
   const ssize_t size = ::pread(lock_.get(), head.data(), head.size(), 0);
   if (size < 0) refuse(errno_text(errno));
   if (size == 0) return;  // new
   constexpr std::string_view magic("SQLite format 3\0", 16);
   if (size != static_cast<ssize_t>(head.size()) || std::memcmp(head.data(), magic.data(), magic.size()) != 0)
     refuse(SQLITE_NOTADB);
-  const auto number = [&](std::size_t at) {
-    std::uint32_t value = 0;
-    for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | head[i];
-    return static_cast<std::int32_t>(value);
-  };
+  const auto number = [&](std::size_t at) { return static_cast<std::int32_t>(number_at(head, at)); };
+  check_size(head);
   constexpr std::size_t version_at = 60;  // https://www.sqlite.org/fileformat.html, 1.3
   constexpr std::size_t application_at = 68;
   check_version(number(application_at), number(version_at));
+}
+
+/// SQLite sees that pages are missing when it wants one of them, which may be long after the start.
+void File::check_size(const Head& head) const {
+  struct stat facts{};
+  struct stat unfinished{};
+  // Where a log is there, it has what the file has not.
+  for (const std::string_view suffix : {"-wal", "-journal"}) {
+    if (::stat((path_.string() + std::string(suffix)).c_str(), &unfinished) == 0 && unfinished.st_size > 0)
+      return;
+  }
+  constexpr std::size_t page_bytes_at = 16;  // two bytes, of which 1 is for 65,536
+  constexpr std::size_t changes_at = 24;
+  constexpr std::size_t pages_at = 28;
+  constexpr std::size_t pages_valid_for_at = 92;
+  const std::int64_t page_bytes = head[page_bytes_at] << 8 | head[page_bytes_at + 1];
+  if (number_at(head, changes_at) != number_at(head, pages_valid_for_at)) return;  // an old program wrote it
+  const std::int64_t whole = number_at(head, pages_at) * (page_bytes == 1 ? 65'536 : page_bytes);
+  if (::fstat(lock_.get(), &facts) != 0 || facts.st_size >= whole) return;
+  refuse(fmt::format("it is damaged: {} of its {} bytes are there", facts.st_size, whole),
+         hint_of(SQLITE_CORRUPT));
 }
 
 void File::check_version(std::int64_t application, std::int64_t version) const {
@@ -277,7 +315,7 @@ Statement File::prepare(const char* sql) {
 }
 
 void File::refuse(int code) const {
-  refuse(cause_of(code, db_.get()));
+  refuse(cause_of(code, db_.get()), hint_of(code));
 }
 
 void File::refuse(const std::string& cause, const std::string& hint) const {

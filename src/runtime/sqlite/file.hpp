@@ -129,7 +129,9 @@ class File {
   void take_file();
   void take_lock(std::chrono::milliseconds wait);
   bool is_named_so() const;
+  using Head = std::array<unsigned char, 100>;
   void check_head() const;
+  void check_size(const Head& head) const;
   void check_version(std::int64_t application, std::int64_t version) const;
   void connect();
   void migrate();

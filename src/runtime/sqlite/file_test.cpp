@@ -109,5 +109,19 @@ TEST_F(FileTest, a_transaction_that_fails_is_rolled_back_and_the_next_one_works)
   EXPECT_EQ(file.number("SELECT count(*) FROM a"), 2);
 }
 
+TEST_F(FileTest, one_that_was_cut_short_is_refused_untouched) {
+  make();
+  const auto size = std::filesystem::file_size(options.path);
+  std::filesystem::resize_file(options.path, size - 1);
+  try {
+    File file(options, {1, first});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.why(), testing::HasSubstr("it is damaged: "));
+    EXPECT_THAT(error.line(), testing::HasSubstr("put a good copy in its place, or use another folder"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(options.path), size - 1);
+}
+
 }  // namespace
 }  // namespace tare::sqlite
