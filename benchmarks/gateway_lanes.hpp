@@ -82,6 +82,7 @@ class GatewayWorld {
 
   boost::asio::io_context& io() { return io_; }
   Server& gateway() { return *gateway_; }
+  const Server& provider() const { return *provider_; }
 
   /// A gateway whose state is in this folder of the world's; there is one at a time.
   void start_gateway(const std::string& state = "state");
@@ -102,7 +103,7 @@ class GatewayWorld {
   void fail(std::exception_ptr failure);
   void fail(const std::string& what, std::string_view why = {});
 
-  /// Counts a turn that was asked for, and gives it a name.
+  /// Counts a turn, or another request to the model server, that was asked for; gives it a name.
   std::uint64_t next_turn() { return ++turns_; }
   /// Closes all clients and stops both processes. Throws Broken unless the model server was asked exactly
   /// once a turn.
