@@ -203,8 +203,8 @@ void GatewayWorld::run_for(Nanoseconds time) {
   run_until([end] { return SystemClock().now() >= end; });
 }
 
-void GatewayWorld::fail(std::exception_ptr failure) {
-  if (!failure_) failure_ = std::move(failure);
+void GatewayWorld::fail(const std::exception_ptr& failure) {
+  if (!failure_) failure_ = failure;
 }
 
 void GatewayWorld::fail(const std::string& what, std::string_view why) {

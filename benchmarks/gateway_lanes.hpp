@@ -100,7 +100,7 @@ class GatewayWorld {
   void run(boost::asio::awaitable<void> work);
   void run_for(Nanoseconds time);
   /// Ends `run_until` with this.
-  void fail(std::exception_ptr failure);
+  void fail(const std::exception_ptr& failure);
   void fail(const std::string& what, std::string_view why = {});
 
   /// Counts a turn, or another request to the model server, that was asked for; gives it a name.
