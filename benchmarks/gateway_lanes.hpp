@@ -174,6 +174,7 @@ struct GatewayPart {
 };
 
 /// The part that is nearest to its limit, or furthest beyond it, with that limit; the note has all of them.
+/// Where there is an interval its upper end counts, so that no part would be judged worse than this one.
 Measurement worst_of(const std::vector<GatewayPart>& parts, std::string_view unit);
 
 }  // namespace tare::benchmarks
