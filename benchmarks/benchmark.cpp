@@ -49,7 +49,16 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           import_builtin(),
                                           import_typescript(),
                                           import_typescript_cached(),
-                                          import_transport()};
+                                          import_transport(),
+                                          gateway_start(),
+                                          gateway_rss(),
+                                          gateway_turns(),
+                                          gateway_cpu(),
+                                          gateway_sessions_list(),
+                                          gateway_history(),
+                                          gateway_handshake(),
+                                          gateway_added_latency(),
+                                          gateway_idle()};
   return all;
 }
 

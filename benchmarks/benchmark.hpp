@@ -144,5 +144,14 @@ Benchmark import_builtin();
 Benchmark import_typescript();
 Benchmark import_typescript_cached();
 Benchmark import_transport();
+Benchmark gateway_start();
+Benchmark gateway_rss();
+Benchmark gateway_turns();
+Benchmark gateway_cpu();
+Benchmark gateway_sessions_list();
+Benchmark gateway_history();
+Benchmark gateway_handshake();
+Benchmark gateway_added_latency();
+Benchmark gateway_idle();
 
 }  // namespace tare::benchmarks

@@ -1,5 +1,6 @@
 #include "net/http_client.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -35,7 +36,8 @@ class Answer final : public BodyStream {
 
   int status() const override { return parser_->status; }
   const Headers& headers() const override { return parser_->headers; }
-  asio::awaitable<std::string_view> read() override;
+  asio::awaitable<std::string_view> read() override { return read_by(Loop::Moment::max()); }
+  asio::awaitable<std::string_view> read_by(Loop::Moment moment) override;
 
   ConnectionPool::Lease& lease() { return lease_; }
   /// Sends the request and reads the answer's headers. False when the connection ended before it came to
@@ -54,6 +56,7 @@ class Answer final : public BodyStream {
   ClientLimits limits_;
   std::optional<HttpParser> parser_;
   std::string piece_;
+  bool by_caller_ = false;  ///< the moment until which is waited is the caller's
 };
 
 void Answer::reset() {
@@ -64,7 +67,8 @@ Error Answer::broken() const {
   Stream& stream = lease_.stream();
   if (stream.timed_out()) {
     return Error(ErrorCode::timeout,
-                 fmt::format("{} was silent for {} ms", server_, limits_.silence.count()));
+                 by_caller_ ? fmt::format("{} took too long", server_)
+                            : fmt::format("{} was silent for {} ms", server_, limits_.silence.count()));
   }
   return Error(ErrorCode::failed, fmt::format("the connection to {} broke", server_),
                stream.why().empty() ? "it ended in the middle of an answer" : stream.why());
@@ -106,11 +110,13 @@ asio::awaitable<bool> Answer::begin(const std::string& request) {
   co_return true;
 }
 
-asio::awaitable<std::string_view> Answer::read() {
+asio::awaitable<std::string_view> Answer::read_by(Loop::Moment moment) {
   piece_.clear();
   while (parser_->body.empty() && !parser_->done()) {
     Stream& stream = lease_.stream();
-    stream.deadline().after(limits_.silence);
+    const Loop::Moment silent = Loop::Moment::clock::now() + limits_.silence;
+    by_caller_ = moment < silent;
+    stream.deadline().at(std::min(moment, silent));
     const bool more = co_await stream.fill();
     stream.deadline().clear();
     if (more) {

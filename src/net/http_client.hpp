@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "net/http.hpp"
+#include "net/loop.hpp"
 
 namespace tare::net {
 
@@ -28,6 +29,9 @@ class BodyStream {
   /// The next bytes; empty at the end. Throws Error(failed) when the connection breaks before the end,
   /// Error(timeout) after `silence`.
   virtual boost::asio::awaitable<std::string_view> read() = 0;
+  /// The same, and Error(timeout) when nothing has come by this moment, if that is sooner. Costs less than a
+  /// timer of the caller's.
+  virtual boost::asio::awaitable<std::string_view> read_by(Loop::Moment moment) = 0;
 };
 
 /// HTTP/1.1 (and TLS, for https) to one server, over kept connections. A request whose kept connection turns

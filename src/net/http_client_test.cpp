@@ -178,6 +178,19 @@ TEST(HttpClient, does_not_wait_for_ever) {
   EXPECT_EQ(stalled.client.connections(), 0U);
 }
 
+TEST(HttpClient, waits_for_a_part_no_longer_than_it_is_told) {
+  Talk talk({"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"});
+  const auto body = talk.run(talk.client.stream({"GET", "/"}));
+  EXPECT_EQ(talk.run(body->read()), "half");
+  try {
+    talk.run(body->read_by(std::chrono::steady_clock::now() + 20ms));
+    FAIL() << "it waited for ever";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::timeout);
+    EXPECT_THAT(error.what(), HasSubstr("took too long"));
+  }
+}
+
 TEST(HttpClient, looks_up_a_name_and_tries_each_address_of_it) {
   Loopback loop;
   ScriptedServer server(loop.io, {ok});

@@ -108,10 +108,9 @@ class Client::Reply final : public ReplyStream {
                            : too_late(server_, "the reply was not whole", whole_);
     };
     try {
-      co_return co_await within(body_->read(), std::min<Instant>(now + silence_, deadline_), late);
-    } catch (const Failure&) {
-      throw;
+      co_return co_await body_->read_by(std::min<Instant>(now + silence_, deadline_));
     } catch (const Error& error) {
+      if (error.code() == ErrorCode::timeout) throw late();
       throw network_failure(error, server_);
     }
   }
@@ -137,10 +136,9 @@ class Client::Reply final : public ReplyStream {
     if (!body_) co_return;
     constexpr std::chrono::seconds patience(1);
     const Instant deadline = clock_.now() + patience;
-    const auto late = [] { return Failure(FailureKind::timeout, "the reply does not end"); };
     try {
       std::string_view bytes;
-      do bytes = co_await within(body_->read(), deadline, late);
+      do bytes = co_await body_->read_by(deadline);
       while (!bytes.empty());
     } catch (const Error&) {  // the reply itself is whole
     }
