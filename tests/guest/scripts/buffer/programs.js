@@ -4,6 +4,11 @@
 const { program } = require('../../table.js');
 
 module.exports = [
+  program('memory that is used again', () => {
+    const seen = new Set(); let sum = 0;
+    for (let i = 0; i < 300; i++) { const size = [16384, 65536, 65537, 262144][i % 4]; Buffer.allocUnsafe(size).fill(i + 1); const clean = Buffer.alloc(size); seen.add(clean.equals(Buffer.from(new ArrayBuffer(size)))); sum += new Uint8Array(size).at(-1); }
+    console.log(seen, sum);
+  }),
   program('from, alloc, concat, encodings', () => {
     for (const e of ['utf8', 'UTF8', 'utf-8', 'ucs2', 'utf16le', 'latin1', 'binary', 'ascii', 'hex', 'base64', 'base64url', 'BASE64']) console.log(e, Buffer.from('héé\u{1f600}\ud800 4142=', e), Buffer.from([0xe2, 0x82, 0xac, 0xff, 0x41]).toString(e), Buffer.byteLength('aé€\u{1f600}', e), Buffer.isEncoding(e));
     attempt(() => Buffer.from([1, 256, -1, 1.9, 'x', '7']), () => Buffer.from(new Uint16Array([1, 65535])), () => Buffer.from({ length: 2, 0: 5, 1: 6 }), () => Buffer.from({ type: 'Buffer', data: [1, 2] }), () => Buffer.from(new String('obj')), () => Buffer.from({ [Symbol.toPrimitive]: () => 'prim' }), () => Buffer.from(new ArrayBuffer(4), 1, 2), () => Buffer.from(5), () => Buffer.from(null), () => Buffer.from(), () => Buffer.from({}), () => Buffer.from('x', 'nope'), () => Buffer.from(new ArrayBuffer(2), 5), () => Buffer.from(Symbol('x')), () => Buffer.alloc(3, 'ab'), () => Buffer.alloc(4, '62', 'hex'), () => Buffer.alloc(2, 300), () => Buffer.alloc(-1), () => Buffer.alloc('5'), () => Buffer.alloc(2, 'zz', 'hex'), () => Buffer.alloc(2 ** 53), () => Buffer.allocUnsafe(3).length, () => Buffer.allocUnsafeSlow(3).byteOffset, () => Buffer.concat([Buffer.from('a'), new Uint8Array([66])], 5), () => Buffer.concat([Buffer.from('abc')], 2), () => Buffer.concat([5]), () => Buffer.concat('x'), () => Buffer.of(1, 2), () => Buffer.copyBytesFrom(new Uint32Array([1, 2]), 1), () => Buffer.isBuffer(new Uint8Array()), () => Buffer.byteLength(5), () => Buffer.compare(Buffer.from('a'), Buffer.from('b')), () => Buffer.compare('a', 'b'), () => Buffer.poolSize, () => Buffer.from('YQ==YQ', 'base64'), () => Buffer.from('_-', 'base64'), () => Buffer.from('abc', 'hex'), () => Buffer.from('0x1', 'hex'));
