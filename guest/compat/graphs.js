@@ -80,9 +80,9 @@ const isKept = (job) => plainPath(job.url) !== undefined && (job.url.endsWith('.
 
 /** What keep() takes: [path, [specifier, index or URL, …], …]; undefined for a graph with anything but files and Node's modules. */
 function describe(root) {
-  const jobs = [root];
+  const places = new Map([[root, 0]]);
   const list = [];
-  for (const job of jobs) { // which grows meanwhile
+  for (const job of places.keys()) { // which grow meanwhile
     if (!isKept(job)) return undefined;
     const wanted = job.module.getModuleRequests();
     if (wanted.length !== job.linked.length) return undefined;
@@ -94,8 +94,8 @@ function describe(root) {
         requests.push(wanted[i].specifier, other.url);
         continue;
       }
-      if (!jobs.includes(other)) jobs.push(other);
-      requests.push(wanted[i].specifier, jobs.indexOf(other));
+      if (!places.has(other)) places.set(other, places.size);
+      requests.push(wanted[i].specifier, places.get(other));
     }
     list.push(plainPath(job.url), requests);
   }
