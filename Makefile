@@ -33,6 +33,7 @@ test: node ## every test
 	@scripts/setup test
 	@$(TARE) targets install conformance
 	@$(TARE) targets install import
+	@$(TARE) targets install openclaw
 	@cmake --build build -j $(JOBS)
 	ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) $(CTEST_ARGS)
 

@@ -186,6 +186,36 @@ class Agreement(GatewayTest):
             self.assertLessEqual(ours - ours_alone.get(name, set()), answers["openclaw"][name], name)
 
 
+class RealClient(GatewayTest):
+    """`openclaw gateway call` talks to the built-in gateway."""
+
+    TOKEN = "a-token-of-this-test"
+
+    def call(self, port, method, params, *flags, token=TOKEN):
+        home = self.folder / "home"
+        return subprocess.run(
+            [str(NODE), "dist/entry.js", "gateway", "call", method, "--params", json.dumps(params), "--json",
+             "--url", f"ws://127.0.0.1:{port}", "--token", token, *flags],
+            cwd=OPENCLAW, capture_output=True, text=True, timeout=120,
+            env={"PATH": f"{NODE.parent}:/usr/bin:/bin", "HOME": str(home), "OPENCLAW_HOME": str(home), "CI": "1", "NO_COLOR": "1"})
+
+    def answer(self, *arguments):
+        result = self.call(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_it_calls_methods_and_waits_for_a_turn(self):
+        port = self.start_gateway("--token", self.TOKEN, provider=self.start_provider("--chunks", 3)).port
+        self.assertTrue(self.answer(port, "health", {})["ok"])
+        final = self.answer(port, "agent", {"sessionKey": "agent:main:one", "message": "say [[marker:Zebra]]", "deliver": False,
+                                            "idempotencyKey": "one"}, "--expect-final")
+        self.assertEqual((final["runId"], final["status"]), ("one", "ok"))
+        history = self.answer(port, "chat.history", {"sessionKey": "agent:main:one"})
+        self.assertEqual([text_of(message) for message in history["messages"]], ["say [[marker:Zebra]]", "Zebra 2 3"])
+        refused = self.call(port, "health", {}, token="another")
+        self.assertNotEqual(refused.returncode, 0)
+
+
 if __name__ == "__main__":
     if not NODE.exists() or not (OPENCLAW / "dist" / "entry.js").exists():
         print(f"skipped: there is no openclaw in {OPENCLAW}")
