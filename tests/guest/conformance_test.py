@@ -11,12 +11,14 @@ docs/guest.md, which says what differs.
 """
 
 import concurrent.futures
+import contextlib
 import difflib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -149,13 +151,20 @@ class Runner:
 
     @staticmethod
     def finish(command, home, env, program, names):
-        options = {"input": program.stdin.encode()} if program.stdin is not None else {"stdin": subprocess.DEVNULL}
-        try:
-            done = subprocess.run(command, cwd=home, env=env, capture_output=True, timeout=TIMEOUT, check=False, **options)
-        except subprocess.TimeoutExpired as late:
-            return plain(late.stdout or b"", names), plain(late.stderr or b"", names), "late"
-        code = done.returncode if done.returncode >= 0 else 128 - done.returncode
-        return plain(done.stdout, names), plain(done.stderr, names), code
+        given = None if program.stdin is None else program.stdin.encode()
+        process = subprocess.Popen(command, cwd=home, env=env, stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0)
+        with process:
+            try:
+                out, err = process.communicate(given, timeout=TIMEOUT)
+                code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+            except subprocess.TimeoutExpired as late:
+                out, err, code = late.stdout or b"", late.stderr or b"", "late"
+            finally:
+                # A shell that Node kills leaves its child behind.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        return plain(out, names), plain(err, names), code
 
 
 def difference(host, guest):
