@@ -1,5 +1,6 @@
 """Contexts of a virtual machine: a script that runs before its programs, and where the code of those is kept."""
 
+import os
 import pathlib
 import tempfile
 import time
@@ -168,15 +169,17 @@ class Contexts(unittest.TestCase):
         self.assertEqual(self.imports(vm, context), (0, said, 2))
 
     def test_a_package_json_that_makes_it_another_kind_of_module_counts(self):
-        folder, vm = self.project(self.GRAPH)
+        either = "globalThis.kind = typeof module;"
+        folder, vm = self.project({"main.mjs": "import './inner/either.js'; console.log(kind);", "inner/either.js": either,
+                                   "package.json": '{"type": "module"}'})
         context = self.code_context(vm)
-        for _ in range(2):
-            self.imports(vm, context)
-        self.write(folder / "late.js", "exports.late = 12;")
-        self.write(folder / "package.json", "{}")
-        self.assertEqual(self.imports(vm, context)[1], ["3 12 / file:///root/project/main.mjs true"])
-        self.write(folder / "package.json", '{"type": "module"}')
-        self.assertEqual(self.imports(vm, context)[0], 1)
+        self.assertEqual([self.imports(vm, context) for _ in range(2)], [(0, ["undefined"], 0), (0, ["undefined"], 1)])
+        self.write(folder / "inner" / "package.json", "{}")  # where there was none
+        self.assertEqual(self.imports(vm, context), (0, ["object"], 0))
+        self.write(folder / "inner" / "package.json", '{"type": "module"}')
+        self.assertEqual([self.imports(vm, context) for _ in range(2)], [(0, ["undefined"], 0), (0, ["undefined"], 1)])
+        self.write(folder / "inner" / "package.json", '{"type": "commonjs"}')
+        self.assertEqual(self.imports(vm, context), (0, ["object"], 0))
 
     def test_what_fails_fails_as_without(self):
         folder, vm = self.project({**self.GRAPH, "two.mjs": "import './nowhere.mjs';\nexport const two = () => 2;"})
@@ -190,9 +193,17 @@ class Contexts(unittest.TestCase):
         vm = self.engine.vm()
         for name, text in self.GRAPH.items():
             self.engine.write_file(vm, f"/root/project/{name}", text)
+        self.write(self.folder / "as old", "")
         context = self.code_context(vm)
         for _ in range(2):
             self.assertEqual(self.imports(vm, context)[::2], (0, 0))
+
+    def test_a_file_that_may_be_written_again_without_a_sign_is_not_kept(self):
+        folder, vm = self.project(self.GRAPH)
+        later = time.time() + 3600
+        os.utime(folder / "two.mjs", (later, later))
+        context = self.code_context(vm)
+        self.assertEqual([self.imports(vm, context)[2] for _ in range(2)], [0, 0])
 
     def test_a_program_that_changes_its_globals_still_imports(self):
         text = "Object.keys = RegExp.prototype.exec = String.prototype.startsWith = Array.prototype.push = () => { throw new Error('mine'); };\n"
