@@ -21,6 +21,8 @@ ALLOWED = {
     "lab/measure": {"base"},
     "lab/process": {"base"},
     "lab/driver": {"base", "lab/process"},
+    "lab/load": {"base", "net", "lab/measure"},
+    "lab/gateway": {"base", "net", "lab/process", "lab/driver", "lab/load"},
     "lab/report": {"base", "lab/measure"},
     "lab/verdict": {"base", "lab/measure", "lab/report"},
     "lab/gate": {"base", "lab/measure", "lab/report", "lab/verdict"},
@@ -28,13 +30,14 @@ ALLOWED = {
     "lab/bench/spawn": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
     "lab/bench/agents": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
     "lab/bench/import": {"base", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/bench/common"},
+    "lab/bench/gateway": {"base", "net", "lab/measure", "lab/process", "lab/report", "lab/load", "lab/gateway", "lab/bench/common"},
 }
 # Under guest/: what is linked into other programs than the engine, or knows no V8.
 GUEST_ALLOWED = {"protocol": {"base"}, "engine/kernel": {"base"}}
 # Where the last part of the path is another folder's name already.
-TARGET_NAMES = {"lab/bench/agents": "agents_bench", "lab/bench/import": "import_bench", "runtime/guest": "guest_client", "protocol": "guest_protocol"}
+TARGET_NAMES = {"lab/bench/agents": "agents_bench", "lab/bench/import": "import_bench", "lab/gateway": "lab_gateway", "lab/bench/gateway": "gateway_bench", "runtime/guest": "guest_client", "protocol": "guest_protocol"}
 LIBRARIES = {"base", "net", "lab/measure", "lab/process", "lab/driver", "lab/report", "lab/verdict", "lab/gate", "lab/bench/common",
-             "lab/bench/spawn", "lab/bench/agents", "lab/bench/import"}
+             "lab/bench/spawn", "lab/bench/agents", "lab/bench/import", "lab/bench/gateway", "lab/load", "lab/gateway"}
 # The program is also the driver of what is built into it: that runs in a process of its own.
 APPS = {"spawner": {"base", "lab/process", "serve"}, "tare": LIBRARIES | {"runtime/agents_driver", "runtime/guest", "runtime/guest_driver", "runtime/provider", "runtime/gateway", "protocol"}}
 
