@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/report/document.hpp"
+
+namespace tare::gateway_bench {
+
+/// The invariants of a row as they are looked at: how often each held, and where it broke first.
+class Checks {
+ public:
+  /// `expected` and `actual` are asked for their text only where it broke.
+  template <class Expected, class Actual>
+  void check(std::string_view id, bool holds, Expected expected, Actual actual) {
+    report::Invariant& entry = entry_of(id);
+    entry.checked += 1;
+    if (holds) return;
+    if (entry.broken == 0) {
+      entry.expected = expected();
+      entry.actual = actual();
+      entry.ok = false;
+    }
+    entry.broken += 1;
+  }
+  /// The same with texts that cost nothing.
+  void check(std::string_view id, bool holds, std::string_view expected, std::string_view actual) {
+    check(id, holds, [&] { return std::string(expected); }, [&] { return std::string(actual); });
+  }
+
+  const std::vector<report::Invariant>& all() const { return entries_; }
+
+ private:
+  report::Invariant& entry_of(std::string_view id) {
+    for (report::Invariant& entry : entries_) {
+      if (entry.id == id) return entry;
+    }
+    return entries_.emplace_back(report::Invariant{std::string(id), true, 0, 0, {}, {}});
+  }
+  std::vector<report::Invariant> entries_;
+};
+
+}  // namespace tare::gateway_bench

@@ -1,0 +1,243 @@
+#include "lab/bench/gateway/rows.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lab/bench/common/recorder.hpp"
+#include "lab/measure/summary.hpp"
+
+namespace tare::gateway_bench {
+namespace {
+
+constexpr double bytes_per_mb = 1024.0 * 1024.0;
+
+report::Outcome outcome_of(load::Outcome outcome) {
+  switch (outcome) {
+    case load::Outcome::ok:
+      return report::Outcome::ok;
+    case load::Outcome::timeout:
+    case load::Outcome::censored:
+      return report::Outcome::timeout;
+    case load::Outcome::failed:
+      break;
+  }
+  return report::Outcome::failed;
+}
+
+std::optional<double> between(const std::optional<Instant>& from, const std::optional<Instant>& to) {
+  return from && to ? std::optional(to_ms(*to - *from)) : std::nullopt;
+}
+
+std::optional<double> scaled(const std::optional<double>& value, double factor) {
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+std::optional<double> growth(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? std::optional((*after - *before) * bytes_per_mb) : std::nullopt;
+}
+
+}  // namespace
+
+report::Row& Rows::row_of(std::string_view row, const std::string& target) {
+  const auto found = std::ranges::find_if(
+      document_.rows, [&](const report::Row& known) { return known.row == row && known.target == target; });
+  if (found != document_.rows.end()) return *found;
+  report::Row& made = document_.rows.emplace_back();
+  made.bench = options_.bench;
+  made.row = row;
+  made.target = target;
+  return made;
+}
+
+void Rows::put(const Attempt& attempt, const Figure& figure, Sample sample) {
+  report::Metric& metric = row_of(figure.row, attempt.target).metrics[std::string(figure.metric)];
+  metric.unit = figure.unit;
+  metric.better = figure.better;
+  metric.round.push_back(static_cast<std::uint32_t>(metric.samples.size()));
+  metric.samples.push_back(sample.value);
+  metric.process.push_back(static_cast<std::uint32_t>(attempt.record.run));
+  metric.at_ms.push_back(to_ms(sample.at - start_));
+  metric.outcome.push_back(sample.outcome);
+  metric.error.push_back(std::move(sample.error));
+}
+
+/// One figure of a whole run; one that there is not leaves no sample.
+void Rows::put_value(const Attempt& attempt, const Figure& figure, std::optional<double> value) {
+  if (value) put(attempt, figure, {value, attempt.load_start});
+}
+
+void Rows::add(const Attempt& attempt) {
+  if (attempt.failure) failures_.try_emplace({"turns", attempt.target}, *attempt.failure);
+  row_of("turns", attempt.target);
+  if (!attempt.loaded) return;
+  add_turns(attempt);
+  add_load(attempt);
+  add_series(attempt, "chunk_gaps", attempt.gaps);
+  for (const auto& [probe, series] : attempt.probes) add_probe(attempt, probe, series);
+  if (attempt.setup_subscriptions.ended() > 0)
+    add_series(attempt, "setup_subscribe", attempt.setup_subscriptions);
+  add_event_loop(attempt);
+  add_server(attempt);
+}
+
+void Rows::add_turns(const Attempt& attempt) {
+  for (const auto& turn : attempt.turns) {
+    const bool ok = turn->completed.has_value();
+    const auto put_time = [&](std::string_view metric, const std::optional<Instant>& at) {
+      Sample sample{between(turn->sent, at), turn->sent};
+      if (!ok) sample.outcome = report::Outcome::failed;
+      put(attempt, {"turns", metric}, std::move(sample));
+    };
+    put_time("accepted", turn->accepted);
+    put_time("first_token", turn->first_token);
+    put_time("last_token", turn->last_token);
+    put_time("total", turn->completed);
+    const auto provider = attempt.model_requests.times.find(turn->line.marker);
+    if (provider == attempt.model_requests.times.end() || !ok) continue;
+    put(attempt, {"turns", "added"}, {to_ms(*turn->completed - turn->sent - provider->second), turn->sent});
+  }
+  add_checks(row_of("turns", attempt.target), attempt.turn_checks);
+}
+
+void Rows::add_load(const Attempt& attempt) {
+  const double seconds = std::chrono::duration<double>(attempt.turns_time).count();
+  if (seconds <= 0) return;
+  const auto completed = static_cast<double>(attempt.record.turn_count);
+  put_value(attempt, {"load", "total"}, seconds * 1e3);
+  put_value(attempt, {"load", "turns_per_s", "1/s", report::Better::higher}, completed / seconds);
+  report::Row& row = row_of("load", attempt.target);
+  row.counters["turns"] += static_cast<std::int64_t>(attempt.record.turn_count);
+  if (!options_.slo_ms) return;
+  const auto good = std::ranges::count_if(attempt.turns, [&](const auto& turn) {
+    return turn->completed && *turn->completed - turn->sent <= std::chrono::milliseconds(*options_.slo_ms);
+  });
+  put_value(attempt, {"load", "goodput_per_s", "1/s", report::Better::higher},
+            static_cast<double>(good) / seconds);
+}
+
+void Rows::add_series(const Attempt& attempt, std::string_view row, const load::Series& series) {
+  for (const load::Sample& one : series.samples()) {
+    Sample sample{to_ms(one.latency()), one.due, outcome_of(one.outcome)};
+    if (one.outcome != load::Outcome::ok) {
+      if (one.outcome == load::Outcome::censored) sample.value.reset();
+      sample.error = one.error.empty() ? "failed" : one.error;
+    }
+    put(attempt, {row, "total"}, std::move(sample));
+  }
+  if (series.ended() > series.samples().size())
+    histograms_.try_emplace({{std::string(row), attempt.target}, "total"});
+}
+
+void Rows::add_probe(const Attempt& attempt, Probe probe, const load::Series& series) {
+  const std::string_view name = row_of(probe);
+  add_series(attempt, name, series);
+  for (const load::Sample& one : series.samples()) {
+    Sample sample{to_ms(one.service()), one.sent, outcome_of(one.outcome)};
+    if (one.outcome == load::Outcome::censored) sample.value.reset();
+    if (one.outcome != load::Outcome::ok) sample.error = one.error;
+    put(attempt, {name, "service"}, std::move(sample));
+  }
+  report::Row& row = row_of(name, attempt.target);
+  row.counters["due"] += static_cast<std::int64_t>(series.due_starts());
+  row.counters["late"] += static_cast<std::int64_t>(series.late_starts());
+  row.counters["unsent"] += static_cast<std::int64_t>(series.unsent_starts());
+  row.counters["censored"] += static_cast<std::int64_t>(series.count(load::Outcome::censored));
+  Checks checks;
+  checks.check("every_start_accounted", series.ended() + series.unsent_starts() == series.due_starts(),
+               [&] { return fmt::format("{} starts", series.due_starts()); },
+               [&] { return fmt::format("{} ended, {} unsent", series.ended(), series.unsent_starts()); });
+  add_checks(row, checks);
+  if (series.due_starts() > 0) return;
+  row.status = report::RowStatus::unavailable;
+  row.reason = "no start was due while the load lasted";
+}
+
+void Rows::add_event_loop(const Attempt& attempt) {
+  for (const EventLoopReading& reading : attempt.event_loop) {
+    const auto put_reading = [&](std::string_view metric, std::string_view unit,
+                                 const std::optional<double>& value) {
+      if (value) put(attempt, {"event_loop", metric, unit}, {value, reading.at});
+    };
+    put_reading("delay_p99", "ms", reading.delay_p99_ms);
+    put_reading("delay_max", "ms", reading.delay_max_ms);
+    put_reading("utilization", "ratio", reading.utilization);
+    put_reading("cpu_core_ratio", "ratio", reading.cpu_core_ratio);
+  }
+}
+
+void Rows::add_server(const Attempt& attempt) {
+  const report::GatewayRun& run = attempt.record;
+  const auto put_figure = [&](std::string_view metric, std::string_view unit, std::optional<double> value) {
+    put_value(attempt, {"server", metric, unit}, value);
+  };
+  if (run.cpu_usage.process) {
+    const double total = run.cpu_usage.process->total_ms;
+    put_figure("cpu_total", "ms", total);
+    if (run.turn_count > 0) put_figure("cpu_per_turn", "ms", total / static_cast<double>(run.turn_count));
+    if (run.cpu_usage.wall_ms > 0) put_figure("core_ratio", "ratio", total / run.cpu_usage.wall_ms);
+  }
+  if (run.cpu_usage.main_thread) put_figure("cpu_main_thread", "ms", run.cpu_usage.main_thread->total_ms);
+  const report::GatewayMemories& memory = run.memory;
+  put_figure("rss_before", "bytes", scaled(memory.before.rss_mb, bytes_per_mb));
+  put_figure("rss_peak", "bytes", scaled(memory.peak_rss_mb, bytes_per_mb));
+  put_figure("rss_after", "bytes", scaled(memory.after.rss_mb, bytes_per_mb));
+  put_figure("pss_after", "bytes", scaled(memory.after.pss_mb, bytes_per_mb));
+  put_figure("heap_used", "bytes", scaled(memory.after.heap_used_mb, bytes_per_mb));
+  put_figure("external", "bytes", scaled(memory.after.external_mb, bytes_per_mb));
+  put_figure("array_buffers", "bytes", scaled(memory.after.array_buffers_mb, bytes_per_mb));
+  put_figure("rss_growth", "bytes", growth(memory.before.rss_mb, memory.after.rss_mb));
+  put_figure("heap_growth", "bytes", growth(memory.before.heap_used_mb, memory.after.heap_used_mb));
+  put_figure("external_growth", "bytes", growth(memory.before.external_mb, memory.after.external_mb));
+  put_figure("array_buffers_growth", "bytes",
+             growth(memory.before.array_buffers_mb, memory.after.array_buffers_mb));
+  put_figure("ready", "ms", run.ready_ms);
+  if (run.gateway_process) put_figure("stop", "ms", run.gateway_process->stop_duration_ms);
+  add_checks(row_of("server", attempt.target), attempt.server_checks);
+}
+
+void Rows::add_checks(report::Row& row, const Checks& checks) {
+  for (const report::Invariant& one : checks.all()) {
+    const auto known = std::ranges::find(row.invariants, one.id, &report::Invariant::id);
+    if (known == row.invariants.end()) {
+      row.invariants.push_back(one);
+      continue;
+    }
+    known->checked += one.checked;
+    if (one.broken == 0) continue;
+    if (known->broken == 0) {
+      known->expected = one.expected;
+      known->actual = one.actual;
+    }
+    known->broken += one.broken;
+    known->ok = false;
+  }
+}
+
+void Rows::finish() {
+  for (report::Row& row : document_.rows) {
+    if (row.bench != options_.bench) continue;
+    summarise(row);
+    bench::fail_if_broken(row);
+    const auto failure = failures_.find({row.row, row.target});
+    if (failure == failures_.end()) continue;
+    row.status = report::RowStatus::failed;
+    row.reason = failure->second;
+  }
+}
+
+void Rows::summarise(report::Row& row) {
+  for (auto& [name, metric] : row.metrics) {
+    std::vector<double> good;
+    for (std::size_t i = 0; i < metric.samples.size(); ++i) {
+      if (metric.samples[i] && metric.outcome[i] == report::Outcome::ok) good.push_back(*metric.samples[i]);
+    }
+    metric.summary = measure::summarise(std::move(good));
+  }
+  row.outcomes.clear();
+  if (row.metrics.empty()) return;
+  for (const report::Outcome outcome : row.metrics.begin()->second.outcome)
+    row.outcomes[boost::describe::enum_to_string(outcome, "?")] += 1;
+}
+
+}  // namespace tare::gateway_bench
