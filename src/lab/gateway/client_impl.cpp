@@ -58,30 +58,36 @@ Client::Impl::Impl(asio::io_context& io)
 asio::awaitable<std::shared_ptr<Client::Impl>> Client::Impl::dial(asio::io_context& io, Address address,
                                                                   std::chrono::milliseconds limit) {
   const Instant until = now() + limit;
-  const std::string place = net::authority(address.url);
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now());
     const auto impl = std::make_shared<Impl>(io);
-    impl->socket_.emplace(co_await net::connect_websocket(io, address.url, {}, {}, left));
-    bool late = false;
-    net::Deadline deadline(net::Loop::of(io), [&] {
-      late = true;
-      impl->hang_up();
-    });
-    deadline.at(until);
-    std::optional<Error> starting;
-    try {
-      starting = co_await impl->shake_hands(address);
-    } catch (const net::Closed& closed) {
-      if (!late)
-        throw Error(ErrorCode::failed, "the gateway at " + place + " ended the handshake", why_of(closed));
-    }
-    if (late)
-      throw Error(ErrorCode::timeout, fmt::format("{} did not say hello in {} ms", place, limit.count()));
+    const std::optional<Error> starting = co_await impl->connect(address, until);
     if (!starting) co_return impl;
     if (now() + retry_after > until) throw Error(ErrorCode::timeout, starting->what(), starting->why());
     asio::steady_timer pause(io, retry_after);
     co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<std::optional<Error>> Client::Impl::connect(Address address, Instant until) {
+  const std::string place = net::authority(address.url);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now());
+  const net::Headers no_headers;
+  const net::WebSocketLimits limits;
+  socket_.emplace(co_await net::connect_websocket(io_, address.url, no_headers, limits, left));
+  bool late = false;
+  net::Deadline deadline(net::Loop::of(io_), [&] {
+    late = true;
+    hang_up();
+  });
+  deadline.at(until);
+  try {
+    co_return co_await shake_hands(address);
+  } catch (const net::Closed& closed) {
+    if (late) {
+      throw Error(ErrorCode::timeout, place + " did not say hello within the time limit",
+                  fmt::format("{} ms", left.count()));
+    }
+    throw Error(ErrorCode::failed, "the gateway at " + place + " ended the handshake", why_of(closed));
   }
 }
 
@@ -216,7 +222,7 @@ void Client::Impl::answer(OpenRequest& request, const Frame& frame) {
     answer.error = refusal_text(request.method, frame.body);
   }
   const std::uint64_t id = request.id;
-  const Answered answered = std::exchange(request.answered, nullptr);
+  Answered answered = std::exchange(request.answered, nullptr);
   if (is_last(request, frame)) {
     requests_.count(-1);
     requests_.remove(request);
@@ -227,7 +233,7 @@ void Client::Impl::answer(OpenRequest& request, const Frame& frame) {
   OpenRequest* const same = requests_.find(id);
   if (same == nullptr) return;
   if (!same->given_up) {
-    same->answered = answered;
+    same->answered = std::move(answered);
   } else {
     answered({*same->given_up, {}, {}, same->error, same->sent, now()});
   }
@@ -278,6 +284,7 @@ const Traffic& Client::Impl::traffic() {
 
 void Client::Impl::hang_up() {
   traffic();
+  sweeping_.clear();
   socket_.reset();
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "lab/gateway/client.hpp"
 #include "lab/gateway/frame.hpp"
 #include "lab/gateway/open_requests.hpp"
@@ -38,7 +39,8 @@ class Client::Impl : public std::enable_shared_from_this<Impl> {
 
  private:
   enum class State : std::uint8_t { open, closing, ended };
-  /// Nothing when the gateway is starting.
+  /// Nothing once the gateway said hello, or what it said while it is still starting.
+  boost::asio::awaitable<std::optional<Error>> connect(Address address, Instant until);
   boost::asio::awaitable<std::optional<Error>> shake_hands(Address address);
   void send(std::uint64_t id, std::string_view method, std::string_view params);
   void take(const net::Message& message);
