@@ -9,6 +9,7 @@ import validate
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = validate.load(ROOT / "docs" / "run.schema.json")
 GOLDEN = validate.load(ROOT / "tests" / "golden" / "report_run.json")
+GATEWAYS = validate.load(ROOT / "tests" / "golden" / "report_gateway.json")
 
 
 def break_it(change):
@@ -20,6 +21,25 @@ def break_it(change):
 class RunSchema(unittest.TestCase):
     def test_accepts_the_golden_document(self):
         self.assertEqual(list(validate.problems(SCHEMA, GOLDEN)), [])
+
+    def test_accepts_the_records_of_gateways_and_histograms(self):
+        self.assertEqual(list(validate.problems(SCHEMA, GATEWAYS)), [])
+        self.assertIsNotNone(GATEWAYS["gateways"])
+        metrics = [row["metrics"].get("total") for row in GATEWAYS["rows"]]
+        self.assertTrue(any(metric and metric["histogram"] for metric in metrics))
+
+    def test_refuses_wrong_records_of_gateways(self):
+        wrong = {
+            "an unknown figure": lambda d: d["gateways"][0]["summary"].update(gatewayMood=1),
+            "a figure without a count": lambda d: d["gateways"][0]["summary"]["readyzLatencyMs"].pop("count"),
+            "a pace nobody knows": lambda d: d["gateways"][0]["runs"][0]["probeWorkload"].update(pace="brisk"),
+            "half a bucket": lambda d: next(
+                row["metrics"]["total"]["histogram"]["counts"].__setitem__(0, [1])
+                for row in d["rows"]
+                if row["row"] == "sessions_list" and row["target"] == "embedded"
+            ),
+        }
+        self.assertEqual(validate.taken(SCHEMA, GATEWAYS, wrong), [])
 
     def test_names_the_place_of_a_problem(self):
         self.assertRegex(break_it(lambda d: d["rows"][0].update(status="fine"))[0], r"^rows\[0\]\.status: 'fine'")

@@ -117,7 +117,7 @@ void Reader::read_kind() {
   if (budget_.kind == BudgetKind::tax) one_of("tax", budget_.figure, {"emulation", "total"});
   if (budget_.kind == BudgetKind::resource) one_of("resource", budget_.figure, resource_names());
   if (budget_.kind == BudgetKind::outcome)
-    one_of("outcome", budget_.figure, {"failed", "timeout", "refused", "not_ok"});
+    one_of("outcome", budget_.figure, {"failed", "timeout", "refused", "censored", "not_ok"});
   if (budget_.kind == BudgetKind::counter && is_pattern(budget_.figure))
     fail(first->place, "counter takes one name", "no * or ? here");
   if (budget_.kind == BudgetKind::relative && is_pattern(budget_.versus))

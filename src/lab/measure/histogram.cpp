@@ -93,7 +93,12 @@ std::optional<Nanoseconds> Histogram::mean() const {
 
 std::optional<Nanoseconds> Histogram::quantile(double q) const {
   if (count_ == 0) return std::nullopt;
-  std::uint64_t left = quantile_index(count_, q) + 1;
+  return at_rank(quantile_index(count_, q));
+}
+
+std::optional<Nanoseconds> Histogram::at_rank(std::uint64_t rank) const {
+  if (rank >= count_) return std::nullopt;
+  std::uint64_t left = rank + 1;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] >= left) return nanoseconds(std::min(range_of(i).highest, max_ns_));
     left -= counts_[i];

@@ -53,6 +53,9 @@ class Histogram {
   std::optional<Nanoseconds> mean() const;
   /// Nearest rank; the highest duration of its bucket, but never above `max()`.
   std::optional<Nanoseconds> quantile(double q) const;
+  /// What stands at this 0-based place among all that was recorded, ascending; exact as a quantile is.
+  /// Nothing from `count()` on.
+  std::optional<Nanoseconds> at_rank(std::uint64_t rank) const;
 
   HistogramData data() const;
   /// Throws Error(input) when the data contradict themselves.

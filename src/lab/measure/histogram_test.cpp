@@ -156,5 +156,14 @@ TEST(Histogram, data_that_contradict_themselves_are_refused) {
   refused([](auto& d) { std::swap(d.counts[0], d.counts[1]); });
 }
 
+TEST(Histogram, every_rank_is_the_sample_that_stands_there) {
+  const Histogram histogram = of(std::vector<double>{5, 7, 7, 2000});
+  EXPECT_EQ(histogram.at_rank(0), 5ns);
+  EXPECT_EQ(histogram.at_rank(1), 7ns);
+  EXPECT_EQ(histogram.at_rank(2), 7ns);
+  EXPECT_EQ(histogram.at_rank(3), 2000ns);
+  EXPECT_EQ(histogram.at_rank(4), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tare::measure

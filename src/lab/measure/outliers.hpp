@@ -25,6 +25,13 @@ inline constexpr std::size_t smallest_n_for_outliers = 4;
 /// Counts the samples outside the fences of the given quartiles; the order of the samples is free.
 Outliers count_outliers(std::span<const double> samples, double first_quartile, double third_quartile);
 
+/// A value that stands for so many samples, as the bucket of a histogram does.
+struct Repeated {
+  double value = 0;
+  std::uint64_t times = 1;
+};
+Outliers count_outliers(std::span<const Repeated> samples, double first_quartile, double third_quartile);
+
 /// Of ascending samples, with nearest-rank quartiles. Nothing for fewer than four.
 std::optional<Outliers> outliers_of_sorted(std::span<const double> sorted);
 

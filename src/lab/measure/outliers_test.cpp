@@ -34,5 +34,14 @@ TEST(Outliers, have_no_share_of_a_time_that_is_not_one) {
   EXPECT_FALSE(outliers_of_sorted(std::vector<double>{-100, 1, 1, 1, 1, 1})->time_share);
 }
 
+TEST(Outliers, a_value_that_stands_for_many_counts_as_many) {
+  const std::vector<double> samples{1, 2, 2, 2, 3, 9, 9, 40};
+  const std::vector<Repeated> repeated{{1, 1}, {2, 3}, {3, 1}, {9, 2}, {40, 1}};
+  const Outliers each = count_outliers(samples, 2, 4);
+  EXPECT_EQ(each.mild, 2U);
+  EXPECT_EQ(each.severe, 1U);
+  EXPECT_EQ(count_outliers(repeated, 2, 4), each);
+}
+
 }  // namespace
 }  // namespace tare::measure

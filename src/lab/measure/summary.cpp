@@ -59,24 +59,57 @@ std::vector<std::size_t> ranks_read(std::size_t n) {
   return ranks;
 }
 
-void add_order_statistics(Summary& summary, std::span<double> samples) {
-  select_ranks(samples, ranks_read(samples.size()), 0);
+/// `at` gives the sample of a 0-based rank among all `summary.count`, ascending.
+template <class At>
+void add_quantiles(Summary& summary, At at) {
+  const std::size_t n = summary.count;
   for (const Level& level : levels) {
-    summary.*level.point = quantile_if_carried(samples, level.q);
-    if (!(summary.*level.point)) {
+    if (n < smallest_n(level.q)) {
       summary.notes.push_back(fmt::format("{} {}", level.name, not_carried(level.q)));
       continue;
     }
-    summary.*level.interval = quantile_interval(samples, level.q);
-    if (!(summary.*level.interval)) {
+    summary.*level.point = at(quantile_index(n, level.q));
+    if (const auto ranks = quantile_ranks(n, level.q)) {
+      summary.*level.interval = Interval{at(ranks->low), at(ranks->high)};
+    } else {
       summary.notes.push_back(
           fmt::format("{} interval n/a (n<{})", level.name, smallest_n_for_interval(level.q)));
     }
   }
+}
+
+void add_order_statistics(Summary& summary, std::span<double> samples) {
+  select_ranks(samples, ranks_read(samples.size()), 0);
+  add_quantiles(summary, [&](std::size_t rank) { return samples[rank]; });
   if (samples.size() >= smallest_n_for_outliers) {
     summary.outliers =
         count_outliers(samples, quantile_of_sorted(samples, 0.25), quantile_of_sorted(samples, 0.75));
   }
+}
+
+void note_below_resolution(Summary& summary) {
+  if (summary.below_resolution == 0) return;
+  summary.notes.push_back(fmt::format("{} of {} samples below clock resolution (≤ 0)",
+                                      text::count(summary.below_resolution), text::count(summary.count)));
+}
+
+/// The buckets of a histogram, each at its end, in a unit of so many nanoseconds.
+std::vector<Repeated> buckets_of(const Histogram& histogram, double unit_ns) {
+  std::vector<Repeated> buckets;
+  const HistogramData data = histogram.data();
+  for (const auto& [highest, times] : data.counts)
+    buckets.push_back({static_cast<double>(std::min(highest, *data.max_ns)) / unit_ns, times});
+  return buckets;
+}
+
+double stddev_of(std::span<const Repeated> buckets, double n) {
+  double sum = 0;
+  for (const auto& [value, times] : buckets) sum += value * static_cast<double>(times);
+  const double mean = sum / n;
+  double squares = 0;
+  for (const auto& [value, times] : buckets)
+    squares += (value - mean) * (value - mean) * static_cast<double>(times);
+  return std::sqrt(squares / n);
 }
 
 }  // namespace
@@ -109,15 +142,42 @@ Summary summarise(std::vector<double> samples) {
     }
   }
   add_order_statistics(summary, samples);
-  if (summary.below_resolution > 0) {
-    summary.notes.push_back(fmt::format("{} of {} samples below clock resolution (≤ 0)",
-                                        text::count(summary.below_resolution), text::count(summary.count)));
-  }
+  note_below_resolution(summary);
   return summary;
 }
 
 Summary summarise(std::span<const double> samples) {
   return summarise(std::vector<double>(samples.begin(), samples.end()));
+}
+
+Summary summarise(const Histogram& histogram, double unit_ns, std::uint64_t kept) {
+  Summary summary;
+  summary.count = histogram.count();
+  if (summary.count == 0) {
+    summary.notes.emplace_back("no samples");
+    return summary;
+  }
+  const auto in_unit = [&](std::optional<Nanoseconds> ns) {
+    return static_cast<double>(ns.value().count()) / unit_ns;
+  };
+  const auto at = [&](std::uint64_t rank) { return in_unit(histogram.at_rank(rank)); };
+  const std::vector<Repeated> buckets = buckets_of(histogram, unit_ns);
+  summary.min = in_unit(histogram.min());
+  summary.mean = in_unit(histogram.mean());
+  summary.stddev = stddev_of(buckets, static_cast<double>(summary.count));
+  summary.max = in_unit(histogram.max());
+  summary.below_resolution = histogram.below_range();
+  summary.notes.push_back(
+      fmt::format("quantiles from a histogram (3 digits) of {} samples, of which {} are kept",
+                  text::count(summary.count), text::count(kept)));
+  summary.notes.emplace_back("lag-1 n/a (a histogram keeps no order)");
+  add_quantiles(summary, at);
+  if (summary.count >= smallest_n_for_outliers) {
+    summary.outliers = count_outliers(buckets, at(quantile_index(summary.count, 0.25)),
+                                      at(quantile_index(summary.count, 0.75)));
+  }
+  note_below_resolution(summary);
+  return summary;
 }
 
 }  // namespace tare::measure

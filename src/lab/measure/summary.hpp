@@ -8,6 +8,7 @@
 
 #include <boost/describe.hpp>
 
+#include "lab/measure/histogram.hpp"
 #include "lab/measure/outliers.hpp"
 #include "lab/measure/quantile.hpp"
 
@@ -44,5 +45,10 @@ BOOST_DESCRIBE_STRUCT(Summary, (),
 /// Throws Error(failed) when a sample is not finite.
 Summary summarise(std::vector<double> samples);
 Summary summarise(std::span<const double> samples);
+
+/// The same of samples that a histogram counts, in a unit of so many nanoseconds: figures are as exact as its
+/// buckets, and lag-1 and effective n, which need the order, are empty. `kept` is how many of the samples are
+/// kept beside it. The notes say all of that.
+Summary summarise(const Histogram& histogram, double unit_ns, std::uint64_t kept);
 
 }  // namespace tare::measure

@@ -215,5 +215,56 @@ TEST(Summary, json_has_null_for_what_is_missing_and_pairs_for_intervals) {
   EXPECT_EQ(json::line(back), text);
 }
 
+/// The same samples, in ms, counted and kept.
+std::pair<Histogram, std::vector<double>> counted_and_kept(std::size_t n) {
+  Histogram histogram;
+  std::vector<double> kept;
+  for (const double sample : long_tail(n, 5)) {
+    const Nanoseconds ns(static_cast<std::int64_t>(sample * 1e6));
+    histogram.record(ns);
+    kept.push_back(static_cast<double>(ns.count()) / 1e6);
+  }
+  return {histogram, kept};
+}
+
+TEST(Summary, of_a_histogram_is_that_of_its_samples_to_three_digits) {
+  const auto [histogram, kept] = counted_and_kept(5000);
+  const Summary counted = summarise(histogram, 1e6, 100);
+  const Summary exact = summarise(kept);
+  EXPECT_EQ(counted.count, 5000U);
+  EXPECT_EQ(counted.min, exact.min);
+  EXPECT_EQ(counted.max, exact.max);
+  const auto near = [](const std::optional<double>& actual, const std::optional<double>& expected) {
+    EXPECT_NEAR(*actual, *expected, *expected * 0.001);
+  };
+  near(counted.mean, exact.mean);
+  EXPECT_NEAR(*counted.stddev, *exact.stddev, *exact.stddev * 0.01);
+  const auto figures = order_statistics(counted);
+  for (std::size_t i = 0; i < figures.size(); ++i) near(figures[i], order_statistics(exact)[i]);
+  EXPECT_NEAR(static_cast<double>(counted.outliers->count), static_cast<double>(exact.outliers->count), 25);
+}
+
+TEST(Summary, of_a_histogram_says_so_and_has_nothing_that_needs_an_order) {
+  const Summary summary = summarise(counted_and_kept(5000).first, 1e6, 100);
+  EXPECT_EQ(summary.lag1, std::nullopt);
+  EXPECT_EQ(summary.effective_n, std::nullopt);
+  EXPECT_THAT(summary.notes,
+              ElementsAre("quantiles from a histogram (3 digits) of 5,000 samples, of which 100 are kept",
+                          "lag-1 n/a (a histogram keeps no order)"));
+}
+
+TEST(Summary, of_a_histogram_of_few_samples_has_no_tail_either) {
+  Histogram histogram;
+  EXPECT_EQ(summarise(histogram, 1e6, 0).p50, std::nullopt);
+  for (int i = 1; i <= 10; ++i) histogram.record(std::chrono::milliseconds(i));
+  histogram.record(Nanoseconds(0));
+  const Summary summary = summarise(histogram, 1e6, 0);
+  EXPECT_EQ(summary.p95, std::nullopt);
+  EXPECT_TRUE(summary.p50_interval);
+  EXPECT_EQ(summary.below_resolution, 1U);
+  EXPECT_THAT(summary.notes, Contains("p95 n/a (n<20)"));
+  EXPECT_THAT(summary.notes, Contains("1 of 11 samples below clock resolution (≤ 0)"));
+}
+
 }  // namespace
 }  // namespace tare::measure

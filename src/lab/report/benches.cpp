@@ -63,6 +63,7 @@ void merge_part(Document& whole, const Document& part) {
   whole.invariants.ok = whole.invariants.ok && part.invariants.ok;
   merge_findings(whole, part);
   if (!whole.memory) whole.memory = part.memory;
+  if (!whole.gateways) whole.gateways = part.gateways;
   if (!whole.calibrations) whole.calibrations = part.calibrations;
 }
 
@@ -81,6 +82,7 @@ Document part_of(const Document& document, std::string_view bench) {
   if (benches_of(document).size() < 2) return part;
   part.config = config_of(document, bench);
   std::erase_if(part.rows, [&](const Row& row) { return row.bench != bench; });
+  if (bench != "gateway") part.gateways.reset();
   std::set<std::string_view> rows;
   std::set<std::string_view> targets;
   for (const Row& row : part.rows) {

@@ -96,5 +96,14 @@ TEST(Benches, what_both_found_is_said_once) {
   EXPECT_EQ(merge({first, second}).findings.size(), 2U);
 }
 
+TEST(Benches, the_records_of_gateways_belong_to_their_bench) {
+  Document second = part("gateway", "turns", "embedded", "tare");
+  second.gateways.emplace(1).front().target = "embedded";
+  const Document whole = merge({part("spawn", "fanout_8", "node", "node.mjs"), second});
+  ASSERT_TRUE(whole.gateways);
+  EXPECT_EQ(part_of(whole, "gateway").gateways->front().target, "embedded");
+  EXPECT_FALSE(part_of(whole, "spawn").gateways);
+}
+
 }  // namespace
 }  // namespace tare::report

@@ -1,5 +1,6 @@
 #include "lab/report/consistency.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -8,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "lab/measure/summary.hpp"
+#include "lab/report/metric.hpp"
 
 namespace tare::report {
 namespace {
@@ -32,27 +33,62 @@ auto order_statistics(const measure::Summary& s) {
                   s.p95_interval, s.p99_interval);
 }
 
-void check_summary(const Metric& metric, const std::string& place) {
-  std::vector<double> good;
+void check_finite(const Metric& metric, const std::string& place) {
   for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-    if (!metric.samples[i] || metric.outcome[i] != Outcome::ok) continue;
-    if (!std::isfinite(*metric.samples[i]))
+    if (metric.samples[i] && !std::isfinite(*metric.samples[i]))
       refuse(fmt::format("{}.samples[{}]", place, i), "not a finite number");
-    good.push_back(*metric.samples[i]);
   }
-  if (order_statistics(measure::summarise(std::move(good))) != order_statistics(metric.summary))
-    refuse(place + ".summary", "does not follow from the samples");
 }
 
-/// Every metric of a row has one entry a sample, so any of them tells how many ended how.
+measure::Summary summarised(const Metric& metric, const std::string& place) {
+  try {
+    return summary_of(metric);
+  } catch (const Error& error) {
+    refuse(place + ".histogram", error.why());
+  }
+}
+
+void check_summary(const Metric& metric, const std::string& place) {
+  check_finite(metric, place);
+  if (order_statistics(summarised(metric, place)) != order_statistics(metric.summary)) {
+    refuse(place + ".summary",
+           fmt::format("does not follow from the {}", metric.histogram ? "histogram" : "samples"));
+  }
+  if (metric.histogram && metric.histogram->count < good_values(metric).size())
+    refuse(place + ".histogram", "counts fewer than the samples that are kept");
+}
+
+/// By their names, without those that there are none of.
+using Outcomes = std::map<std::string, std::uint64_t>;
+
+Outcomes outcomes_of(const Metric& metric) {
+  Outcomes counted;
+  for (const Outcome outcome : metric.outcome) counted[boost::describe::enum_to_string(outcome, "?")] += 1;
+  return counted;
+}
+
+/// Whether a metric that keeps some samples of a row could be of one with these outcomes.
+bool keeps_some_of(const Metric& metric, const Outcomes& said) {
+  const auto at_most = [&](const std::string& name, std::uint64_t n) {
+    const auto found = said.find(name);
+    return n <= (found == said.end() ? 0 : found->second);
+  };
+  const Outcomes counted = outcomes_of(metric);
+  return at_most("ok", metric.histogram->count) &&
+         std::ranges::all_of(counted, [&](const auto& one) { return at_most(one.first, one.second); });
+}
+
+/// Every metric of a row has one entry a sample, so any of them tells how many ended how. Where samples are
+/// counted that are not kept, the entries can only not be more than what is said.
 void check_outcomes(const Row& row, const std::string& place) {
   if (row.metrics.empty()) return;
-  std::map<std::string, std::uint64_t> counted;
-  for (const Outcome outcome : row.metrics.begin()->second.outcome)
-    counted[boost::describe::enum_to_string(outcome, "?")] += 1;
-  std::map<std::string, std::uint64_t> said = row.outcomes;
+  Outcomes said = row.outcomes;
   std::erase_if(said, [](const auto& entry) { return entry.second == 0; });
-  if (said != counted) refuse(place + ".outcomes", "are not those of the samples");
+  const auto counts = [](const auto& metric) { return metric.second.histogram.has_value(); };
+  const auto counting = std::ranges::find_if(row.metrics, counts);
+  const bool agrees = counting == row.metrics.end() ? said == outcomes_of(row.metrics.begin()->second)
+                                                    : keeps_some_of(counting->second, said);
+  if (!agrees) refuse(place + ".outcomes", "are not those of the samples");
 }
 
 void check_calibration(const Calibration& entry, const std::string& place) {

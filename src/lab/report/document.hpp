@@ -11,8 +11,10 @@
 #include <boost/describe.hpp>
 
 #include "base/json.hpp"
+#include "lab/measure/histogram.hpp"
 #include "lab/measure/host.hpp"
 #include "lab/measure/summary.hpp"
+#include "lab/report/gateway_record.hpp"
 
 /// The run document, `"schema": "tare.run.v1"`: one shape for every bench. docs/run-document.md explains
 /// it, docs/run.schema.json is its JSON Schema. Members are the document's keys in snake_case; an absent
@@ -50,10 +52,14 @@ BOOST_DESCRIBE_STRUCT(Target, (),
 
 BOOST_DEFINE_ENUM_CLASS(Better, lower, higher)
 
-/// How one measured operation ended. Only `ok` samples are in a metric's summary.
-BOOST_DEFINE_ENUM_CLASS(Outcome, ok, failed, timeout, refused)
+/// How one measured operation ended. Only `ok` samples are in a metric's summary. What had not come back when
+/// its load ended is `censored`: its sample is the age that it had reached.
+BOOST_DEFINE_ENUM_CLASS(Outcome, ok, failed, timeout, refused, censored)
 
 /// One timed quantity of a row. The six arrays are parallel; warm-up samples stand apart.
+///
+/// Where more samples were taken than are kept, the arrays hold the first ones, and `histogram` counts all
+/// that ended well: the summary follows from it.
 struct Metric {
   std::string unit;
   Better better = Better::lower;
@@ -64,10 +70,12 @@ struct Metric {
   std::vector<Outcome> outcome;
   std::vector<std::optional<std::string>> error;
   std::vector<std::optional<double>> warmup;
+  std::optional<measure::HistogramData> histogram;
   measure::Summary summary;
 };
 BOOST_DESCRIBE_STRUCT(Metric, (),
-                      (unit, better, samples, round, process, at_ms, outcome, error, warmup, summary))
+                      (unit, better, samples, round, process, at_ms, outcome, error, warmup, histogram,
+                       summary))
 
 /// What one operation of the row costs beside time. The CPU figures are means per operation; memory,
 /// threads and descriptors are peaks of the lane's process tree, seen in a separate, untimed arm.
@@ -259,6 +267,8 @@ struct Document {
   /// Of this machine, for the targets and rows of this run; null when there was none.
   std::optional<std::vector<Calibration>> calibrations;
   std::optional<Memory> memory;  ///< null unless the bench has workers
+  std::optional<std::vector<GatewayRecord>>
+      gateways;  ///< one each target; null unless the bench is `gateway`
   std::vector<Budget> budgets;
   std::vector<Finding> findings;
   std::vector<std::string> guidance;
@@ -266,7 +276,8 @@ struct Document {
 };
 BOOST_DESCRIBE_STRUCT(Document, (),
                       (schema, complete, tool, command, started_at, finished_at, seed, host, targets, config,
-                       rows, comparisons, calibrations, memory, budgets, findings, guidance, invariants))
+                       rows, comparisons, calibrations, memory, gateways, budgets, findings, guidance,
+                       invariants))
 
 /// The row of a target, or nullptr.
 const Row* find_row(const Document& document, std::string_view row, std::string_view target);

@@ -41,6 +41,15 @@ TEST(Document, reads_back_as_it_was_written) {
   EXPECT_EQ(to_json(from_json(to_json(Document{}), "run.json")), to_json(Document{}));
 }
 
+TEST(Document, one_of_a_version_without_histograms_and_gateways_is_read) {
+  std::string text = to_json(example_document(3));
+  for (const std::string member : {"\"histogram\": null,", "\"gateways\": null,"}) {
+    ASSERT_NE(text.find(member), std::string::npos);
+    for (std::size_t at; (at = text.find(member)) != std::string::npos;) text.erase(at, member.size());
+  }
+  EXPECT_EQ(to_json(from_json(text, "run.json")), to_json(example_document(3)));
+}
+
 TEST(Document, an_absent_figure_is_null_with_a_note) {
   const std::string text = to_json(example_document(3));
   EXPECT_THAT(text, HasSubstr("\"p95\": null"));

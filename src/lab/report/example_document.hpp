@@ -26,4 +26,10 @@ Document example_import_run();
 /// What a comparison of it found.
 ImportBaseline example_import_baseline();
 
+/// Runs of the bench `gateway` on the built-in gateway, with so many probes of each kind in a run.
+Document example_gateway_run(std::uint32_t runs, std::uint32_t probes);
+
+/// The same beside OpenClaw, which lacks a method, answers late and leaves something behind.
+Document example_gateway_lanes(std::uint32_t runs, std::uint32_t probes);
+
 }  // namespace tare::report

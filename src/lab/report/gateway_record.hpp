@@ -148,4 +148,87 @@ struct LoadFigure {
 };
 BOOST_DESCRIBE_STRUCT(LoadFigure, (), (count, max, p50, p95, p99))
 
+/// The probes of one method of the control plane.
+struct ControlFigure {
+  std::optional<std::uint64_t> failed_samples;
+  std::optional<LoadFigure> latency_ms;
+};
+BOOST_DESCRIBE_STRUCT(ControlFigure, (), (failed_samples, latency_ms))
+
+/// The figures of all runs of a target, under the names that OpenClaw's bench gives them. Latencies are of
+/// the requests that ended well. One that does not exist is null: its probes were not part of the load, its
+/// gateway does not tell it, or was not started here.
+struct GatewaySummary {
+  std::vector<std::string> budget_violations;
+  std::optional<LoadFigure> gateway_process_cpu_ms;
+  std::optional<LoadFigure> gateway_process_cpu_ms_per_turn;
+  std::optional<LoadFigure> gateway_main_thread_cpu_ms;
+  std::optional<LoadFigure> gateway_process_cpu_core_ratio;
+  std::map<std::string, ControlFigure> control_plane;  ///< by method: "tasks.list"
+  std::optional<std::uint64_t> control_ui_failed_samples;
+  std::optional<LoadFigure> control_ui_latency_ms;
+  std::optional<LoadFigure> cpu_core_ratio;
+  std::uint64_t degraded_samples = 0;
+  std::optional<LoadFigure> event_loop_delay_max_ms;
+  std::optional<LoadFigure> event_loop_delay_p99_ms;
+  std::optional<LoadFigure> event_loop_utilization;
+  std::uint64_t fresh_connection_failed_runs = 0;
+  std::optional<LoadFigure> fresh_connection_latency_ms;
+  std::optional<std::uint64_t> gateway_unclean_exits;
+  std::optional<LoadFigure> gateway_external_growth_mb;
+  std::optional<LoadFigure> gateway_external_mb;
+  std::optional<LoadFigure> gateway_array_buffers_growth_mb;
+  std::optional<LoadFigure> gateway_array_buffers_mb;
+  std::optional<LoadFigure> gateway_heap_growth_mb;
+  std::optional<LoadFigure> gateway_heap_used_mb;
+  std::optional<LoadFigure> gateway_peak_rss_mb;
+  std::optional<LoadFigure> gateway_rss_growth_mb;
+  std::optional<std::uint64_t> history_failed_samples;
+  std::optional<LoadFigure> history_latency_ms;
+  std::optional<std::uint64_t> history_sample_count;
+  std::optional<std::uint64_t> message_subscription_failed_samples;
+  std::optional<LoadFigure> message_subscription_latency_ms;
+  std::optional<std::uint64_t> message_subscription_load_failed_samples;
+  std::optional<LoadFigure> message_subscription_load_latency_ms;
+  std::optional<std::uint64_t> model_request_count;
+  std::optional<std::uint64_t> plugin_metadata_scan_count;
+  std::optional<double> plugin_metadata_scan_total_duration_ms;
+  std::optional<LoadFigure> readyz_latency_ms;
+  std::optional<std::uint64_t> readyz_failed_samples;
+  std::optional<std::uint64_t> sample_count;  ///< of /readyz
+  std::optional<LoadFigure> session_seed_duration_ms;
+  std::optional<LoadFigure> sessions_list_latency_ms;
+  std::optional<std::uint64_t> sessions_list_failed_samples;
+  std::optional<std::uint64_t> session_update_failed_samples;
+  std::optional<LoadFigure> session_update_latency_ms;
+  std::optional<std::uint64_t> session_update_sample_count;
+  std::optional<LoadFigure> setup_duration_ms;
+  std::uint64_t turn_count = 0;
+  std::optional<LoadFigure> turns_duration_ms;
+};
+BOOST_DESCRIBE_STRUCT(GatewaySummary, (),
+                      (budget_violations, gateway_process_cpu_ms, gateway_process_cpu_ms_per_turn,
+                       gateway_main_thread_cpu_ms, gateway_process_cpu_core_ratio, control_plane,
+                       control_ui_failed_samples, control_ui_latency_ms, cpu_core_ratio, degraded_samples,
+                       event_loop_delay_max_ms, event_loop_delay_p99_ms, event_loop_utilization,
+                       fresh_connection_failed_runs, fresh_connection_latency_ms, gateway_unclean_exits,
+                       gateway_external_growth_mb, gateway_external_mb, gateway_array_buffers_growth_mb,
+                       gateway_array_buffers_mb, gateway_heap_growth_mb, gateway_heap_used_mb,
+                       gateway_peak_rss_mb, gateway_rss_growth_mb, history_failed_samples, history_latency_ms,
+                       history_sample_count, message_subscription_failed_samples,
+                       message_subscription_latency_ms, message_subscription_load_failed_samples,
+                       message_subscription_load_latency_ms, model_request_count, plugin_metadata_scan_count,
+                       plugin_metadata_scan_total_duration_ms, readyz_latency_ms, readyz_failed_samples,
+                       sample_count, session_seed_duration_ms, sessions_list_latency_ms,
+                       sessions_list_failed_samples, session_update_failed_samples, session_update_latency_ms,
+                       session_update_sample_count, setup_duration_ms, turn_count, turns_duration_ms))
+
+/// One gateway of a run of the bench.
+struct GatewayRecord {
+  std::string target;
+  std::vector<GatewayRun> runs;
+  GatewaySummary summary;
+};
+BOOST_DESCRIBE_STRUCT(GatewayRecord, (), (target, runs, summary))
+
 }  // namespace tare::report

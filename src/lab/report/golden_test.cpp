@@ -24,6 +24,10 @@ TEST(Golden, the_document_as_json) {
   expect_golden("report_run.json", to_json(example_document(3)));
 }
 
+TEST(Golden, the_document_of_gateways_as_json) {
+  expect_golden("report_gateway.json", to_json(example_gateway_lanes(1, 3)));
+}
+
 TEST(Golden, the_table_on_a_usual_terminal) {
   expect_golden("report_table.txt", render(example_document(200), options(100)));
 }

@@ -90,14 +90,6 @@ std::vector<TransportLine> transport_lines(const Document& document) {
   return lines;
 }
 
-std::vector<double> good_values(const Metric& metric) {
-  std::vector<double> good;
-  for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-    if (metric.samples[i] && metric.outcome[i] == Outcome::ok) good.push_back(*metric.samples[i]);
-  }
-  return good;
-}
-
 std::optional<double> startup_share(const ImportLine& line) {
   const auto overhead = line.mean("startup_overhead");
   const auto wall = line.mean("total");

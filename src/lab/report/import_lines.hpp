@@ -8,6 +8,7 @@
 #include <boost/describe.hpp>
 
 #include "lab/report/document.hpp"
+#include "lab/report/metric.hpp"
 
 /// The rows of the import bench as reports see them: what each scenario is, and what each lane gave.
 namespace tare::report {
@@ -58,9 +59,6 @@ std::vector<TransportLine> transport_lines(const Document& document);
 
 /// The name of what carries round trips.
 inline constexpr const char* transport_channel_name = "execution-stdio-echo";
-
-/// The good samples of a metric, in the order in which they were taken.
-std::vector<double> good_values(const Metric& metric);
 
 /// Startup overhead of the wall time: mean by mean, in percent.
 std::optional<double> startup_share(const ImportLine& line);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lab/bench/common/defects.hpp"
+#include "lab/report/metric.hpp"
 
 namespace tare::bench {
 namespace {
@@ -150,14 +151,7 @@ void Recorder::fail(const std::string& reason) {
 }
 
 void Recorder::finish() {
-  for (auto& [name, metric] : row_.metrics) {
-    std::vector<double> good;
-    good.reserve(metric.samples.size());
-    for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-      if (metric.samples[i] && metric.outcome[i] == report::Outcome::ok) good.push_back(*metric.samples[i]);
-    }
-    metric.summary = measure::summarise(std::move(good));
-  }
+  for (auto& [name, metric] : row_.metrics) metric.summary = report::summary_of(metric);
   if (!ended_early_) fail_if_broken(row_);
 }
 
