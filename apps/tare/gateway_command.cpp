@@ -1,171 +1,165 @@
-#include <chrono>
-#include <cstdlib>
+#include "gateway_command.hpp"
+
+#include <algorithm>
 #include <memory>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 
-#include "base/flag.hpp"
-#include "base/json.hpp"
-#include "base/version.hpp"
-#include "cli.hpp"
-#include "net/websocket.hpp"
+#include "base/interrupt.hpp"
+#include "lab/bench/gateway/run.hpp"
+#include "lab/report/progress.hpp"
 
 namespace tare::cli {
 namespace {
 
-namespace asio = boost::asio;
+constexpr std::string_view gateway_file = "out/gateway.json";
 
-struct CallFlags {
-  std::optional<std::string> url;
-  std::optional<std::string> token;
-  std::optional<std::string> timeout;
-  std::string method;
-  std::string params = "{}";
-  enum class Answer : std::uint8_t { first, last };
-  Answer answer = Answer::first;
-};
+using gateway_bench::RawOptions;
 
-class Refused : public Error {
- public:
-  Refused(const std::string& what, const std::string& why) : Error(ErrorCode::failed, what, why) {}
-};
-
-json::Value connect_params(const std::optional<std::string>& token) {
-  json::Object params{
-      {"minProtocol", 4},
-      {"maxProtocol", 4},
-      {"client",
-       json::Object{
-           {"id", "gateway-client"}, {"version", version()}, {"platform", "linux"}, {"mode", "backend"}}},
-      {"role", "operator"},
-      {"scopes", json::Array{"operator.read", "operator.write", "operator.admin"}},
-      {"caps", json::Array{}}};
-  if (token) params["auth"] = json::Object{{"token", *token}};
-  return params;
+void add_gateways(CLI::App& app, RawOptions& raw, std::optional<std::string>& token) {
+  add_text(app, "--targets", raw.targets,
+           "Gateways, whose runs take turns: embedded, openclaw, url (default embedded)", "LIST");
+  app.add_option("--target", raw.extra_targets, "One gateway; may be given again")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_text(app, "--entry", raw.entry, "OpenClaw's entry file (default: the one that `tare targets install` brings)",
+           "FILE");
+  add_text(app, "--url", raw.url, "A gateway that runs already, ws://HOST:PORT; it is not started or stopped",
+           "URL");
+  add_text(app, "--token", token, "Its token (default: TARE_GATEWAY_TOKEN of the environment)", "TOKEN");
+  add_text(app, "--provider-url", raw.provider_url,
+           "A model server instead of the mock; replies are then only not to be empty", "URL");
+  app.add_flag("--utility-model", raw.utility_model, "openclaw: let it ask the model for recaps, too");
+  add_text(app, "--plugin-count", raw.plugin_count, "openclaw: synthetic plugins, 0 to 100 (default 0)", "N");
 }
 
-/// The payload, if this frame is the response that is waited for. Throws Error(failed) for a refusal.
-std::optional<json::Value> payload_in(std::string_view text, std::string_view id, CallFlags::Answer which) {
-  json::Value frame = json::parse(text, "a frame");
-  json::Object& object = frame.as_object();
-  const json::Value* frame_id = object.if_contains("id");
-  if (frame_id == nullptr || !frame_id->is_string() || frame_id->get_string() != id) return std::nullopt;
-  if (!object.at("ok").as_bool()) {
-    const json::Object& error = object.at("error").as_object();
-    throw Refused(fmt::format("the gateway refused: {}", std::string_view(error.at("message").as_string())),
-                  json::line(json::Value(error)));
-  }
-  json::Value& payload = object["payload"];
-  // `agent` is answered twice: at once that it is accepted, and when it has ended.
-  const json::Value* status = payload.is_object() ? payload.get_object().if_contains("status") : nullptr;
-  if (which == CallFlags::Answer::last && status != nullptr && *status == "accepted") return std::nullopt;
-  return std::move(payload);
+void add_turns(CLI::App& app, RawOptions& raw) {
+  add_text(app, "--concurrency", raw.concurrency,
+           "Sessions that stream at once, 1 to 10000, of openclaw to 64 (default 8)", "N");
+  add_text(app, "--turns-per-session", raw.turns_per_session, "One after the other, 1 to 100 (default 1)", "N");
+  add_text(app, "--warm-turns", raw.warm_turns, "Turns of each session before the load (default 3)", "N");
+  app.add_flag("--cold", raw.cold, "No warm turns: the load begins on a gateway that never had a turn");
+  add_text(app, "--stream-chunk-delay-ms", raw.stream_chunk_delay_ms,
+           "Between two of the 8 chunks of a reply, 0 to 30000 (default 1000)", "MS");
+  app.add_flag("--tool-events", raw.tool_events, "openclaw: every turn runs a tool before it replies");
+  add_text(app, "--subagents", raw.subagents, "openclaw: every turn starts so many subagents, 0 to 20", "N");
+  app.add_flag("--workspace-fanout", raw.workspace_fanout, "Each session has a workspace of its own");
+  add_text(app, "--slo-ms", raw.slo_ms, "Turns within it are good: goodput counts them", "MS");
 }
 
-/// The payload of the response to this request. Throws Error(failed) for a refusal, and for what is no
-/// gateway.
-asio::awaitable<json::Value> response_to(net::WebSocket& socket, std::string_view id,
-                                         CallFlags::Answer which) {
-  for (;;) {
-    const net::Message message = co_await socket.read();
-    std::string why;
-    try {
-      if (auto payload = payload_in(message.data, id, which)) co_return std::move(*payload);
-      continue;
-    } catch (const Refused&) {
-      throw;
-    } catch (const std::exception& error) {
-      why = error.what();
-    }
-    throw Error(ErrorCode::failed, "what answers there is no gateway", fmt::format("a frame of it: {}", why),
-                "see --url");
-  }
+void add_load(CLI::App& app, RawOptions& raw) {
+  add_text(app, "--session-count", raw.session_count, "Sessions before the load, 0 to 10000 (default 0)", "N");
+  add_text(app, "--history-messages", raw.history_messages,
+           "Messages in each of them, 0 to 500 (default 0); 100000 and 256 MiB in all", "N");
+  add_text(app, "--history-message-chars", raw.history_message_chars, "Their size, 1 to 65536 (default 1024)",
+           "N");
+  add_text(app, "--history-clients", raw.history_clients, "Clients that read histories, 0 to 64 (default 0)", "N");
+  add_text(app, "--history-burst", raw.history_burst, "Requests of each at once, 1 to 32 (default 5)", "N");
+  add_text(app, "--session-updates", raw.session_updates, "Labels to patch, 0 to 100000 (default 0)", "N");
+  add_text(app, "--session-update-clients", raw.session_update_clients,
+           "Clients that patch them, 1 to 64 (default 4)", "N");
+  add_text(app, "--subscribers", raw.subscribers, "Clients that hear a session's messages, 0 to 64 (default 0)",
+           "N");
+  app.add_flag("--visible-observer", raw.visible_observer, "Subscribed clients say that somebody looks");
+  app.add_flag("--control-plane", raw.control_plane, "Also probe tasks.list, cron.list and cron.status");
 }
 
-asio::awaitable<json::Value> request(net::WebSocket& socket, std::string id, std::string method,
-                                     json::Value params, CallFlags::Answer which) {
-  const json::Value frame{{"type", "req"}, {"id", id}, {"method", method}, {"params", std::move(params)}};
-  socket.send({nullptr, json::line(frame)});
-  co_return co_await response_to(socket, id, which);
+void add_probes(CLI::App& app, RawOptions& raw) {
+  add_text(app, "--cadence-ms", raw.cadence_ms, "A probe of each kind is due so often, 0.1 to 5000 (default 100)",
+           "MS");
+  app.add_flag("--closed-loop", raw.closed_loop,
+               "The next probe waits for the last one's answer: hides stalls, for comparison only");
+  add_text(app, "--probe-rounds", raw.probe_rounds,
+           "So many rounds of probes, 1 to 2048 (default: as long as turns run)", "N");
+  add_text(app, "--max-control-ms", raw.max_control_ms,
+           "Budget: no probe may fail or take longer, 1 to 30000", "MS");
+  add_text(app, "--max-handshake-ms", raw.max_handshake_ms,
+           "Budget: no fresh connection may fail or take longer, 1 to 30000", "MS");
 }
 
-asio::awaitable<net::WebSocket> connect(asio::io_context& io, const net::Url& url,
-                                        std::chrono::milliseconds limit) {
-  try {
-    co_return co_await net::connect_websocket(io, url, {}, {}, limit);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::unavailable) throw;
-    throw Error(error.code(), error.what(), error.why(), "does `tare serve gateway` run there? see --url");
-  }
+void add_runs(CLI::App& app, RawOptions& raw) {
+  add_text(app, "--runs", raw.runs, "Runs of each gateway, 1 to 20 (default 1; from 6 on they are paired)", "N");
+  add_text(app, "--warmup", raw.warmup, "Runs before them that count for nothing, 0 to 10 (default 0)", "N");
+  add_text(app, "--timeout-ms", raw.timeout_ms,
+           "Limit of start-up, of set-up and of the load, each, to 600000 (default 120000)", "MS");
+  app.add_flag("--no-diagnostics-timeline", raw.no_diagnostics_timeline,
+               "The gateway writes no diagnostics timeline");
+  add_text(app, "--seed", raw.seed, "Seed of the order of gateways and the texts (default 42)", "N");
+  app.add_flag("--quick", raw.quick, "100 ms between chunks, and the control plane: a first look");
 }
 
-asio::awaitable<json::Value> call(asio::io_context& io, const CallFlags& flags, json::Value params,
-                                  std::chrono::milliseconds limit) {
-  const net::Url url = net::parse_url(flags.url.value_or("ws://127.0.0.1:18789"), "--url");
-  net::WebSocket socket = co_await connect(io, url, limit);
-  co_await request(socket, "connect", "connect", connect_params(flags.token), CallFlags::Answer::first);
-  json::Value payload = co_await request(socket, "call", flags.method, std::move(params), flags.answer);
-  co_await socket.close(net::CloseCode::normal, "");
-  co_return payload;
-}
-
-int run_call(CallFlags flags) {
-  if (!flags.token) {
-    if (const char* token = std::getenv("TARE_GATEWAY_TOKEN")) flags.token = token;
-  }
-  const std::chrono::milliseconds limit(
-      flags.timeout ? whole_number("--timeout-ms", *flags.timeout, {1, 86'400'000}) : 30'000);
-  json::Value params = json::parse(flags.params, "the parameters");
-  asio::io_context io(1);
-  std::exception_ptr failure;
-  std::optional<json::Value> payload;
-  asio::steady_timer timer(io, limit);
-  timer.async_wait([&](const boost::system::error_code& error) {
-    if (!error) io.stop();
-  });
-  asio::co_spawn(io, call(io, flags, std::move(params), limit),
-                 [&](const std::exception_ptr& error, json::Value value) {
-                   failure = error;
-                   if (!error) payload = std::move(value);
-                   timer.cancel();
-                 });
-  io.run();
-  if (failure) std::rethrow_exception(failure);
-  if (!payload) {
-    throw Error(ErrorCode::timeout,
-                fmt::format("{} was not answered within {} ms", flags.method, limit.count()), "",
-                "give more with --timeout-ms");
-  }
-  write_stdout(json::pretty(*payload));
-  return exit_ok;
+/// A budget that failed, or that nothing was measured for, is exit code 3.
+int with_budgets(int code, const report::Document& document, Context& context) {
+  if (code != exit_ok) return code;
+  const auto bad = [](const report::Budget& budget) {
+    return budget.verdict == report::Verdict::fail || budget.verdict == report::Verdict::unmeasured;
+  };
+  const auto found = std::ranges::find_if(document.budgets, bad);
+  if (found == document.budgets.end()) return code;
+  context.err.write(fmt::format("tare: budget {}: {}\n", found->id, found->reason.value_or("failed")));
+  return exit_budget_failed;
 }
 
 }  // namespace
 
+int run_gateway(const RawOptions& raw, const std::optional<std::string>& token, const OutputOptions& output,
+                Context& context) {
+  gateway_bench::Request request;
+  request.command = context.command;
+  request.options = gateway_bench::resolve(raw);
+  request.token = gateway_token(token);
+  const std::filesystem::path path = document_path(output, gateway_file);
+  request.save = [&](const report::Document& document) { report::save(document, path); };
+  const Interrupt interrupt;
+  report::Progress progress(context.err, context.clock);
+  request.say = [&](const std::string& text) {
+    progress.finish();
+    context.err.write(text);
+  };
+  const bench::Result result = gateway_bench::run(request, {context.clock, interrupt, progress});
+  progress.finish();
+  const int code = report_run(result, path, output, "`tare gateway` starts anew", context);
+  return with_budgets(code, result.document, context);
+}
+
 void add_gateway(CLI::App& app, Context& context) {
-  CLI::App* gateway = app.add_subcommand("gateway", "Talk to a gateway");
-  gateway->require_subcommand(1);
-  auto flags = std::make_shared<CallFlags>();
-  CLI::App* command =
-      gateway->add_subcommand("call", "Call one method of a running gateway and print its answer");
-  command->add_option("METHOD", flags->method, "The method, sessions.list for one")->required();
-  command->add_option("JSON", flags->params, "Its parameters (default {})");
-  add_text(*command, "--url", flags->url, "Where it is (default ws://127.0.0.1:18789)", "URL");
-  add_text(*command, "--token", flags->token, "Its token (default: TARE_GATEWAY_TOKEN of the environment)",
-           "TOKEN");
-  add_text(*command, "--timeout-ms", flags->timeout, "Time for all of it (default 30000)", "MS");
-  command->add_flag_callback(
-      "--final", [flags] { flags->answer = CallFlags::Answer::last; },
-      "Of agent: wait for the end of the run");
-  command->footer(
+  struct Flags {
+    RawOptions raw;
+    OutputOptions output;
+    std::optional<std::string> token;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App* gateway = app.add_subcommand("gateway", "Does a gateway stay responsive while agents stream?");
+  add_gateways(*gateway, flags->raw, flags->token);
+  add_turns(*gateway, flags->raw);
+  add_load(*gateway, flags->raw);
+  add_probes(*gateway, flags->raw);
+  add_runs(*gateway, flags->raw);
+  add_output_options(*gateway, flags->output, gateway_file);
+  gateway->footer(
+      "Each run starts a mock model server and a gateway, warms both, and lets sessions stream while probes\n"
+      "are due at fixed moments, whatever the last one did. The first run that fails ends it.\n"
+      "\n"
       "Examples:\n"
-      "  tare gateway call health\n"
-      "  tare gateway call sessions.list '{\"limit\":10}'\n"
-      "  tare gateway call agent --final "
-      "'{\"sessionKey\":\"agent:main:me\",\"message\":\"hello\",\"idempotencyKey\":\"1\"}'");
-  command->callback([flags, &context] { context.action = [flags] { return run_call(*flags); }; });
+      "  tare gateway --concurrency 8\n"
+      "  tare gateway --concurrency 1000 --stream-chunk-delay-ms 100 --max-control-ms 50\n"
+      "  tare gateway --targets embedded,openclaw --turns-per-session 3 --stream-chunk-delay-ms 0\n"
+      "  tare gateway --session-count 1000 --history-messages 20 --history-clients 4 --subscribers 8\n"
+      "  tare gateway --url ws://127.0.0.1:18789 --json > gateway.json\n"
+      "  tare gateway call sessions.list '{\"limit\":10}'");
+  gateway->require_subcommand(0, 1);
+  gateway->callback([flags, &context, gateway] {
+    if (!gateway->get_subcommands().empty()) {  // it has left its own action
+      const auto given = gateway->get_options([](const CLI::Option* option) { return option->count() > 0; });
+      if (!given.empty())
+        throw Error(ErrorCode::usage, fmt::format("`tare gateway call` takes its flags behind `call`, got {}",
+                                                  given.front()->get_name()));
+      return;
+    }
+    context.action = [flags, &context] { return run_gateway(flags->raw, flags->token, flags->output, context); };
+  });
+  add_gateway_call(*gateway, context);
 }
 
 }  // namespace tare::cli

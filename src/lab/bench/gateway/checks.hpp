@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace tare::gateway_bench {
 class Checks {
  public:
   /// `expected` and `actual` are asked for their text only where it broke.
-  template <class Expected, class Actual>
+  template <std::invocable Expected, std::invocable Actual>
   void check(std::string_view id, bool holds, Expected expected, Actual actual) {
     report::Invariant& entry = entry_of(id);
     entry.checked += 1;

@@ -1,16 +1,23 @@
 #include "lab/bench/gateway/rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "lab/bench/common/recorder.hpp"
-#include "lab/measure/summary.hpp"
+#include "lab/report/metric.hpp"
 
 namespace tare::gateway_bench {
 namespace {
 
 constexpr double bytes_per_mb = 1024.0 * 1024.0;
+constexpr double ns_per_ms = 1e6;
+
+std::string name_of(report::Outcome outcome) {
+  return boost::describe::enum_to_string(outcome, "?");
+}
 
 report::Outcome outcome_of(load::Outcome outcome) {
   switch (outcome) {
@@ -62,6 +69,38 @@ void Rows::put(const Attempt& attempt, const Figure& figure, Sample sample) {
   metric.error.push_back(std::move(sample.error));
 }
 
+Rows::Tally& Rows::tally_of(const Attempt& attempt, const Figure& figure) {
+  Tally& tally =
+      tallies_[{{std::string(figure.row), attempt.target}, std::string(figure.metric)}];
+  if (std::exchange(tally.run, attempt.record.run) != attempt.record.run) tally.of_run = 0;
+  return tally;
+}
+
+void Rows::put_one_of_many(const Attempt& attempt, const Figure& figure, Sample sample) {
+  Tally& tally = tally_of(attempt, figure);
+  if (sample.value && sample.outcome == report::Outcome::ok)
+    tally.all.record(Nanoseconds(std::llround(*sample.value * ns_per_ms)));
+  if (tally.of_run++ < max_samples_per_run) {
+    put(attempt, figure, std::move(sample));
+  } else {
+    tally.is_kept = false;
+  }
+}
+
+void Rows::put_series(const Attempt& attempt, const Figure& figure, const load::Series& series) {
+  Tally& tally = tally_of(attempt, figure);
+  const bool is_service = figure.metric == "service";
+  tally.all.merge(is_service ? series.service() : series.latency());
+  if (series.ended() > series.samples().size()) tally.is_kept = false;
+  for (const load::Sample& one : series.samples()) {
+    Sample sample{to_ms(is_service ? one.service() : one.latency()), is_service ? one.sent : one.due,
+                  outcome_of(one.outcome)};
+    if (one.outcome == load::Outcome::censored) sample.value.reset();
+    if (one.outcome != load::Outcome::ok) sample.error = one.error.empty() ? "failed" : one.error;
+    put(attempt, figure, std::move(sample));
+  }
+}
+
 /// One figure of a whole run; one that there is not leaves no sample.
 void Rows::put_value(const Attempt& attempt, const Figure& figure, std::optional<double> value) {
   if (value) put(attempt, figure, {value, attempt.load_start});
@@ -86,16 +125,18 @@ void Rows::add_turns(const Attempt& attempt) {
     const bool ok = turn->completed.has_value();
     const auto put_time = [&](std::string_view metric, const std::optional<Instant>& at) {
       Sample sample{between(turn->sent, at), turn->sent};
-      if (!ok) sample.outcome = report::Outcome::failed;
-      put(attempt, {"turns", metric}, std::move(sample));
+      if (!ok) sample = {sample.value, sample.at, report::Outcome::failed, "did not complete"};
+      put_one_of_many(attempt, {"turns", metric}, std::move(sample));
     };
     put_time("accepted", turn->accepted);
     put_time("first_token", turn->first_token);
     put_time("last_token", turn->last_token);
     put_time("total", turn->completed);
+    outcomes_[{"turns", attempt.target}][ok ? "ok" : "failed"] += 1;
     const auto provider = attempt.model_requests.times.find(turn->line.marker);
     if (provider == attempt.model_requests.times.end() || !ok) continue;
-    put(attempt, {"turns", "added"}, {to_ms(*turn->completed - turn->sent - provider->second), turn->sent});
+    put_one_of_many(attempt, {"turns", "added"},
+                    {to_ms(*turn->completed - turn->sent - provider->second), turn->sent});
   }
   add_checks(row_of("turns", attempt.target), attempt.turn_checks);
 }
@@ -117,27 +158,17 @@ void Rows::add_load(const Attempt& attempt) {
 }
 
 void Rows::add_series(const Attempt& attempt, std::string_view row, const load::Series& series) {
-  for (const load::Sample& one : series.samples()) {
-    Sample sample{to_ms(one.latency()), one.due, outcome_of(one.outcome)};
-    if (one.outcome != load::Outcome::ok) {
-      if (one.outcome == load::Outcome::censored) sample.value.reset();
-      sample.error = one.error.empty() ? "failed" : one.error;
-    }
-    put(attempt, {row, "total"}, std::move(sample));
-  }
-  if (series.ended() > series.samples().size())
-    histograms_.try_emplace({{std::string(row), attempt.target}, "total"});
+  put_series(attempt, {row, "total"}, series);
+  auto& outcomes = outcomes_[{std::string(row), attempt.target}];
+  for (const load::Outcome outcome :
+       {load::Outcome::ok, load::Outcome::failed, load::Outcome::timeout, load::Outcome::censored})
+    outcomes[name_of(outcome_of(outcome))] += series.count(outcome);
 }
 
 void Rows::add_probe(const Attempt& attempt, Probe probe, const load::Series& series) {
-  const std::string_view name = row_of(probe);
+  const std::string_view name = gateway_bench::row_of(probe);
   add_series(attempt, name, series);
-  for (const load::Sample& one : series.samples()) {
-    Sample sample{to_ms(one.service()), one.sent, outcome_of(one.outcome)};
-    if (one.outcome == load::Outcome::censored) sample.value.reset();
-    if (one.outcome != load::Outcome::ok) sample.error = one.error;
-    put(attempt, {name, "service"}, std::move(sample));
-  }
+  put_series(attempt, {name, "service"}, series);
   report::Row& row = row_of(name, attempt.target);
   row.counters["due"] += static_cast<std::int64_t>(series.due_starts());
   row.counters["late"] += static_cast<std::int64_t>(series.late_starts());
@@ -228,16 +259,19 @@ void Rows::finish() {
 
 void Rows::summarise(report::Row& row) {
   for (auto& [name, metric] : row.metrics) {
-    std::vector<double> good;
-    for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-      if (metric.samples[i] && metric.outcome[i] == report::Outcome::ok) good.push_back(*metric.samples[i]);
-    }
-    metric.summary = measure::summarise(std::move(good));
+    const auto tally = tallies_.find({{row.row, row.target}, name});
+    if (tally != tallies_.end() && !tally->second.is_kept) metric.histogram = tally->second.all.data();
+    metric.summary = report::summary_of(metric);
   }
   row.outcomes.clear();
   if (row.metrics.empty()) return;
+  if (const auto known = outcomes_.find({row.row, row.target}); known != outcomes_.end()) {
+    row.outcomes = known->second;
+    std::erase_if(row.outcomes, [](const auto& entry) { return entry.second == 0; });
+    return;
+  }
   for (const report::Outcome outcome : row.metrics.begin()->second.outcome)
-    row.outcomes[boost::describe::enum_to_string(outcome, "?")] += 1;
+    row.outcomes[name_of(outcome)] += 1;
 }
 
 }  // namespace tare::gateway_bench

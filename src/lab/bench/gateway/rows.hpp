@@ -42,8 +42,10 @@ class Rows {
 
   report::Row& row_of(std::string_view row, const std::string& target);
   void put(const Attempt& attempt, const Figure& figure, Sample sample);
+  /// The same of something that a run may have very many of.
+  void put_one_of_many(const Attempt& attempt, const Figure& figure, Sample sample);
   void put_value(const Attempt& attempt, const Figure& figure, std::optional<double> value);
-  void count_outcomes(report::Row& row);
+  void put_series(const Attempt& attempt, const Figure& figure, const load::Series& series);
   void add_turns(const Attempt& attempt);
   void add_load(const Attempt& attempt);
   void add_series(const Attempt& attempt, std::string_view row, const load::Series& series);
@@ -56,7 +58,17 @@ class Rows {
   report::Document& document_;
   const Options& options_;
   Instant start_;
-  std::map<std::pair<Key, std::string>, measure::Histogram> histograms_;  ///< of rows with more than is kept
+  /// All good samples of a metric, as more may be taken than are kept.
+  struct Tally {
+    measure::Histogram all;
+    bool is_kept = true;  ///< every sample is in the arrays, too
+    std::uint64_t run = 0;
+    std::size_t of_run = 0;  ///< samples of that run
+  };
+  Tally& tally_of(const Attempt& attempt, const Figure& figure);
+
+  std::map<std::pair<Key, std::string>, Tally> tallies_;
+  std::map<Key, std::map<std::string, std::uint64_t>> outcomes_;
   std::map<Key, std::string> failures_;
 };
 

@@ -11,6 +11,7 @@
 #include "lab/bench/gateway/preflight.hpp"
 #include "lab/bench/gateway/rows.hpp"
 #include "lab/measure/random.hpp"
+#include "lab/report/gateway_summary.hpp"
 
 namespace tare::gateway_bench {
 namespace {

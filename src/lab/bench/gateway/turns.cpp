@@ -52,7 +52,7 @@ std::string message_text(std::string_view message) {
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string shown(std::string_view text) {
   constexpr std::size_t most = 120;
   const std::string line = text::one_line(text);
   return fmt::format("'{}'", line.size() > most ? line.substr(0, most) + "…" : line);
@@ -109,7 +109,7 @@ void Turns::take_response(std::size_t place, const std::shared_ptr<Turn>& turn, 
 void Turns::accept(std::size_t place, const std::shared_ptr<Turn>& turn, const Answer& answer) {
   if (answer.outcome != load::Outcome::ok) return fail(*turn, answer.error);
   const std::string status = text_member(answer.payload, "status");
-  if (status != "accepted") return fail(*turn, fmt::format("was not accepted: {}", quoted(answer.payload)));
+  if (status != "accepted") return fail(*turn, fmt::format("was not accepted: {}", shown(answer.payload)));
   turn->accepted = answer.at;
   turn->run_id = text_member(answer.payload, "runId");
   if (turn->run_id.empty()) turn->run_id = turn->line.marker;
@@ -133,7 +133,7 @@ void Turns::complete(std::size_t place, const std::shared_ptr<Turn>& turn, const
   const std::string status = text_member(answer.payload, "status");
   if (status != "ok")
     return fail(*turn, fmt::format("did not complete: status {}, {}", status,
-                                   quoted(text_member(answer.payload, "error"))));
+                                   shown(text_member(answer.payload, "error"))));
   turn->completed = answer.at;
   completed_ += 1;
   check_reply(*turn, answer.payload);
@@ -144,8 +144,8 @@ void Turns::complete(std::size_t place, const std::shared_ptr<Turn>& turn, const
 void Turns::check_reply(const Turn& turn, std::string_view waited) {
   const std::string reply = text_member(waited, "terminalReply.text");
   if (plan_.exact) {
-    checks_.check("reply_exact", reply == turn.line.reply, [&] { return quoted(turn.line.reply); },
-                  [&] { return quoted(reply); });
+    checks_.check("reply_exact", reply == turn.line.reply, [&] { return shown(turn.line.reply); },
+                  [&] { return shown(reply); });
   } else {
     checks_.check("reply_not_empty", !reply.empty(), "a text", "none");
   }
@@ -182,7 +182,7 @@ Turn* Turns::turn_of(std::size_t place, std::string_view payload) {
   if (found != known.rend()) return found->get();
   if (plan_.exclusive) {
     checks_.check("own_events", false, [] { return "events of its own runs"; },
-                  [&] { return fmt::format("one of run {}", quoted(run)); });
+                  [&] { return fmt::format("one of run {}", shown(run)); });
   }
   return nullptr;
 }
@@ -239,10 +239,10 @@ const Checks& Turns::conclude() {
     if (!turn->completed) continue;
     checks_.check("settled", turn->settled, "a second response", "none");
     if (!plan_.exact) continue;
-    checks_.check("stream_exact", turn->streamed == turn->line.reply, [&] { return quoted(turn->line.reply); },
-                  [&] { return quoted(turn->streamed); });
+    checks_.check("stream_exact", turn->streamed == turn->line.reply, [&] { return shown(turn->line.reply); },
+                  [&] { return shown(turn->streamed); });
     checks_.check("final_exact", turn->chat_ended && turn->final_text == turn->line.reply,
-                  [&] { return quoted(turn->line.reply); }, [&] { return quoted(turn->final_text); });
+                  [&] { return shown(turn->line.reply); }, [&] { return shown(turn->final_text); });
   }
   return checks_;
 }
