@@ -3,27 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include <boost/asio/io_context.hpp>
 
 #include "base/clock.hpp"
+#include "lab/load/timetable.hpp"
 
 namespace tare::load {
-
-/// Who says when the next request starts.
-enum class Pace : std::uint8_t {
-  open,               ///< the clock: one is due every cadence, whatever the last one did
-  closed_from_start,  ///< the last one: a cadence after it started, but not before it ended
-  closed_from_end,    ///< the last one: a cadence after it ended
-};
-
-struct Schedule {
-  Pace pace = Pace::open;
-  Nanoseconds every = std::chrono::milliseconds(100);
-  Nanoseconds first_after{};            ///< from `begin` to the first start
-  std::optional<std::uint64_t> rounds;  ///< so many starts and no more; else until `stop`
-};
 
 /// Calls `start` at the moments of a schedule, on the thread of the io_context. Starts that are due at the
 /// same turn of the loop are all made, each with its own moment: nothing is left out and nothing is made up.
