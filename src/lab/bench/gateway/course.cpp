@@ -294,7 +294,7 @@ std::unique_ptr<Turns> Course::make_turns(Turns::Plan plan) {
   for (const auto& client : operators_) clients.push_back(client.get());
   plan.sessions = turn_sessions();
   plan.exact = scripted();
-  plan.exclusive = options_.subagents == 0 && request_.target.kind != lab_gateway::TargetKind::url;
+  plan.exclusive = options_.subagents == 0;
   return std::make_unique<Turns>(std::move(clients), options_, script_, wakeup_, std::move(plan));
 }
 
