@@ -139,6 +139,10 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     co_return *output_.first_line();
   }
 
+  asio::awaitable<void> must_run(std::string purpose) {
+    return wait_for([this] { return running_; }, [] { return false; }, std::move(purpose), Instant::max());
+  }
+
   void on_exit(std::function<void(const std::string& how)> exited) {
     on_exit_ = std::move(exited);
     if (departed_) asio::post(io_, [self = shared_from_this()] { self->tell_exit(); });
@@ -261,6 +265,9 @@ asio::awaitable<void> Server::wait_for_output(std::string text, std::string purp
 }
 asio::awaitable<std::string> Server::first_line(std::string purpose, Instant deadline) {
   return impl_->first_line(std::move(purpose), deadline);
+}
+asio::awaitable<void> Server::must_run(std::string purpose) {
+  return impl_->must_run(std::move(purpose));
 }
 void Server::on_exit(std::function<void(const std::string& how)> exited) {
   impl_->on_exit(std::move(exited));

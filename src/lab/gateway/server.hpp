@@ -60,6 +60,8 @@ class Server {
   boost::asio::awaitable<void> wait_for_output(std::string text, std::string purpose, Instant deadline);
   /// The first whole line of stdout, at most 64 KiB of it. Throws as `wait_for_output`.
   boost::asio::awaitable<std::string> first_line(std::string purpose, Instant deadline);
+  /// Throws as `wait_for_output`, when its output is complete, if it has ended; else returns at once.
+  boost::asio::awaitable<void> must_run(std::string purpose);
   /// Is called once if it ends without `stop`, when its output is complete; "killed by SIGSEGV", "exit code
   /// 7". Not within this call, if it has ended already.
   void on_exit(std::function<void(const std::string& how)> exited);
