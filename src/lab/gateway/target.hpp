@@ -31,15 +31,15 @@ struct Target {
   std::optional<Address> address;      ///< of url
 };
 
-/// Of openclaw: `entry`, or the installed package's dist/entry.js. Throws Error(usage) for an entry that is
-/// not there, Error(unavailable) with `tare targets install openclaw` when the package or the Node that it
-/// needs is not.
 struct TargetWish {
   TargetKind kind = TargetKind::embedded;
-  std::optional<std::filesystem::path> entry = {};
+  std::optional<std::filesystem::path> entry = {};  ///< of openclaw; else the installed package's
   std::optional<std::string> url = {};
-  std::optional<std::string> token = {};
+  std::optional<std::string> token = {};  ///< of url; else TARE_GATEWAY_TOKEN of the environment
 };
+/// Throws Error(usage) for an entry that is not there, or a URL that is missing or not one of a WebSocket;
+/// Error(unavailable) with `tare targets install openclaw` when the package, or the Node that it needs, is
+/// not there.
 Target find_target(const TargetWish& wish);
 
 /// What a gateway is started with.
@@ -63,7 +63,8 @@ class Gateway {
   virtual ~Gateway() = default;
   /// Starts it and waits until /readyz answers 200 and the gateway dispatches turns (OpenClaw says
   /// "startup trace: sidecars.ready " then); one that runs already has to answer /readyz. Throws Error:
-  /// failed when it ends or is never ready, unavailable when a url is not reachable, timeout.
+  /// failed when it ends, unavailable when a url is not reachable or a program is not there, timeout when it
+  /// is not ready at the deadline.
   virtual boost::asio::awaitable<void> start(Instant deadline) = 0;
   /// Once started.
   virtual const Address& address() const = 0;
