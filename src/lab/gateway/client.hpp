@@ -52,6 +52,7 @@ struct Traffic {
   std::uint64_t sequence_gaps = 0;      ///< places where `seq` did not go on
   std::uint64_t missing_events = 0;     ///< numbers that were left out there
   std::uint64_t unasked_responses = 0;  ///< to no request, or one more than it may get
+  std::uint64_t late_responses = 0;     ///< to a request that was given up before
   std::uint64_t malformed_frames = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
@@ -66,18 +67,21 @@ class Client {
   /// token that is missing or wrong (hint: --token), anything that is no gateway.
   static boost::asio::awaitable<std::shared_ptr<Client>> connect(boost::asio::io_context& io, Address address,
                                                                  std::chrono::milliseconds limit);
+  class Impl;
+  explicit Client(std::shared_ptr<Impl> impl);
+  /// Drops the connection, and what is open without calling anybody; coroutines that wait in `request` throw.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
   using Answered = std::function<void(const Answer&)>;
-  /// How many responses come to a request: `agent` gets two, unless its first one is a refusal or says that
-  /// the run is over.
+  /// How many responses come to a request: `agent` gets two, unless its first one is a refusal or has another
+  /// status than "accepted" (a repeated one: in_flight, or how the run ended).
   enum class Answers : std::uint8_t { one, two };
 
   /// Sends a request whose parameters are this JSON. `answered` is called for each response; once, with an
   /// outcome that is not ok, when the time is over, the gateway refuses, or the connection ends. A response
-  /// that comes after the time was over is counted, not given.
+  /// that comes after the time was over is counted, not given. A time is over at most 5 ms late.
   void ask(std::string_view method, std::string_view params, std::chrono::milliseconds limit,
            Answered answered, Answers answers = Answers::one);
 
@@ -99,12 +103,10 @@ class Client {
 
   /// Ends the connection in order, two seconds at most; what was not answered is answered as censored.
   boost::asio::awaitable<void> close();
-  /// Ends it at once.
+  /// Ends it at once; what was not answered is answered as censored before this returns.
   void drop();
 
  private:
-  class Impl;
-  explicit Client(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };
 

@@ -44,6 +44,7 @@ std::optional<Stat> parse_stat(std::string_view line) {
   }
   const auto count = [&](int i) { return fields[i] > 0 ? static_cast<std::uint64_t>(fields[i]) : 0; };
   stat.ppid = static_cast<pid_t>(fields[4]);
+  stat.group = static_cast<pid_t>(fields[5]);
   stat.utime = count(14);
   stat.stime = count(15);
   stat.cutime = count(16);

@@ -16,6 +16,7 @@ namespace tare::process::proc {
 struct Stat {
   pid_t pid = 0;
   pid_t ppid = 0;
+  pid_t group = 0;
   char state = '?';
   std::uint64_t utime = 0;  ///< clock ticks, as the next three
   std::uint64_t stime = 0;

@@ -161,12 +161,6 @@ std::size_t kill_tree(pid_t root) {
   return stopped.size();
 }
 
-void become_subreaper() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
-    throw Error(ErrorCode::failed, "cannot adopt orphaned processes", errno_text(errno));
-  }
-}
-
 namespace {
 
 /// The value of a variable in the environment that a process was started with, or "".
@@ -183,6 +177,34 @@ std::string started_with(pid_t pid, std::string_view name) {
 }
 
 }  // namespace
+
+std::size_t kill_left_behind(pid_t leader, std::string_view mark, std::string_view value, Instant deadline) {
+  constexpr int max_rounds = 64;
+  std::map<pid_t, Fd> killed;
+  for (int round = 0; round < max_rounds; ++round) {
+    std::size_t fresh = 0;
+    for (const Stat& stat : proc::read_all("/proc")) {
+      if (stat.pid == leader || stat.is_zombie() || killed.contains(stat.pid)) continue;
+      if (stat.group != leader && started_with(stat.pid, mark) != value) continue;
+      Fd pidfd = open_same(stat);
+      if (!pidfd || !signal_pidfd(pidfd, SIGKILL)) continue;
+      killed.emplace(stat.pid, std::move(pidfd));
+      ++fresh;
+    }
+    if (fresh == 0) break;
+  }
+  for (const auto& [pid, pidfd] : killed) {
+    pollfd entry{pidfd.get(), POLLIN, 0};
+    if (poll_until({&entry, 1}, deadline) > 0) reap(pid, WNOHANG);
+  }
+  return killed.size();
+}
+
+void become_subreaper() {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
+    throw Error(ErrorCode::failed, "cannot adopt orphaned processes", errno_text(errno));
+  }
+}
 
 Strays reap_strays(std::span<const pid_t> keep, Instant deadline, std::string_view mark) {
   Strays strays;

@@ -61,6 +61,11 @@ bool is_alive(pid_t pid, const std::string& proc = "/proc");
 /// What was orphaned before (its parent had exited) is not below `root` any more: see become_subreaper.
 std::size_t kill_tree(pid_t root);
 
+/// SIGKILLs what a process that has ended, and was not reaped yet, left running: what is in its group, and
+/// what was started with the environment variable `mark` at this value, in whatever group or session. Waits
+/// until they are gone, or the deadline, and reaps those that are this process's children. Returns how many.
+std::size_t kill_left_behind(pid_t leader, std::string_view mark, std::string_view value, Instant deadline);
+
 /// Makes this process the parent of all its orphaned descendants, from now on, so that reap_strays finds
 /// them. Throws Error(failed) when the kernel refuses.
 void become_subreaper();
