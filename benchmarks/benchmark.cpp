@@ -58,7 +58,10 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           gateway_history(),
                                           gateway_handshake(),
                                           gateway_added_latency(),
-                                          gateway_idle()};
+                                          gateway_idle(),
+                                          load_timing(),
+                                          load_http(),
+                                          load_known_answer()};
   return all;
 }
 

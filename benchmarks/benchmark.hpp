@@ -153,5 +153,9 @@ Benchmark gateway_history();
 Benchmark gateway_handshake();
 Benchmark gateway_added_latency();
 Benchmark gateway_idle();
+Benchmark load_timing();
+Benchmark load_http();
+Benchmark load_known_answer();
+Benchmark load_websocket();
 
 }  // namespace tare::benchmarks
