@@ -10,14 +10,15 @@ namespace tare::report {
 void spawn_sections(const Document& document, Sections& out);
 void agents_sections(const Document& document, Sections& out);
 void import_sections(const Document& document, Sections& out);
+void gateway_sections(const Document& document, Sections& out);
 
 /// The lanes without any figure, each with its reasons.
 void missing_lanes(const Document& document, const std::vector<const Target*>& missing, Sections& out);
 /// The same of those that a table does not have.
 void missing_lanes(const Document& document, const Table& table, Sections& out);
 
-/// What the ratios of a bench are whose lanes take turns worker by worker, as the signs under its table say
-/// it.
+/// What the ratios of a bench are whose lanes take turns worker by worker, or run by run, as the signs under
+/// its table say it.
 std::string worker_ratio_sign(const Document& document);
 
 }  // namespace tare::report

@@ -61,6 +61,8 @@ void Report::bench(const Document& part) {
     agents_sections(part, out_);
   } else if (name == "import") {
     import_sections(part, out_);
+  } else if (name == "gateway") {
+    gateway_sections(part, out_);
   } else {
     spawn_sections(part, out_);
   }
@@ -124,9 +126,11 @@ void missing_lanes(const Document& document, const Table& table, Sections& out) 
 }
 
 std::string worker_ratio_sign(const Document& document) {
-  const bool paired = config_number(document, "processes").value_or(1) >= 6;
+  const std::string worker = repeated_unit(document);
+  const bool paired = repetitions(document) >= 6;
   return fmt::format("÷ {} · ≈ its interval holds 1 · ? too few samples for an interval",
-                     paired ? "median of the workers' own ratios" : "ratio of the two p50 over all samples");
+                     paired ? fmt::format("median of the {}s' own ratios", worker)
+                            : "ratio of the two p50 over all samples");
 }
 
 std::string render(const Document& document, const RenderOptions& options) {

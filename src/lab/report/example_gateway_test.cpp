@@ -146,6 +146,7 @@ class GatewayExample {
       metric.summary = summary_of(metric);
     }
     row.outcomes["ok"] *= 10;
+    row.invariants[0].checked *= 10;
     row.counters["due"] *= 10;
   }
 

@@ -75,8 +75,26 @@ TEST(Golden, the_older_artifact_of_imports) {
   expect_golden("import_export.json", json::pretty(old));
 }
 
-TEST(Golden, the_tables_of_two_benches) {
-  expect_golden("report_all.txt", render(merge({example_quick_run(), example_agents_run()}), options(100)));
+TEST(Golden, the_table_of_a_gateway) {
+  expect_golden("report_gateway.txt", render(example_gateway_run(1, 120), options(80)));
+}
+
+TEST(Golden, the_table_of_a_gateway_on_a_narrow_terminal) {
+  expect_golden("report_gateway_60.txt", render(example_gateway_run(1, 120), options(60)));
+}
+
+TEST(Golden, the_table_of_two_gateways) {
+  expect_golden("report_gateways.txt", render(example_gateway_lanes(3, 60), options(120)));
+}
+
+TEST(Golden, the_markdown_of_gateways) {
+  expect_golden("report_gateway.md", markdown(example_gateway_lanes(3, 60)));
+}
+
+TEST(Golden, the_tables_of_three_benches) {
+  expect_golden(
+      "report_all.txt",
+      render(merge({example_quick_run(), example_agents_run(), example_gateway_run(1, 60)}), options(100)));
 }
 
 }  // namespace

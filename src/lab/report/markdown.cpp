@@ -10,6 +10,8 @@
 #include "lab/report/agents_table.hpp"
 #include "lab/report/benches.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/report/gateway_lines.hpp"
+#include "lab/report/gateway_table.hpp"
 #include "lab/report/import_table.hpp"
 #include "lab/report/lane_tables.hpp"
 #include "lab/report/memory_table.hpp"
@@ -39,6 +41,25 @@ std::string quantile_cell(const measure::Summary& summary, std::string_view quan
   return with_interval(quantile_figure(summary, quantile), interval_figure(summary, quantile));
 }
 
+/// How the lanes of a bench were interleaved.
+std::string turns_taken(const Document& part) {
+  const std::string unit = repeated_unit(part);
+  if (unit.empty()) return "lanes are interleaved in every round";
+  if (unit == "worker") {
+    return fmt::format(
+        "{}: each row has fresh workers on each lane, and the lanes take turns worker by worker",
+        part.rows.front().bench);
+  }
+  return "gateway: gateways take turns run by run, each started anew for its run; latencies count from the "
+         "moment at which the schedule wanted a request to start";
+}
+
+/// The heads of a table's label columns, of which the first ones are text and others are figures.
+struct Labels {
+  Cells heads = {"row"};
+  std::size_t text = 1;
+};
+
 class Markdown {
  public:
   explicit Markdown(const Document& document) : document_(document), figures_(document) {
@@ -67,7 +88,8 @@ class Markdown {
   void spawn_overview(const Document& part);
   void agents_overview(const Document& part);
   void import_overview(const Document& part);
-  void table(const Table& table);
+  void gateway_overview(const Document& part);
+  void table(const Table& table, const Labels& labels = {});
   void footnotes(const Footnotes& notes);
   void rows();
   void comparisons();
@@ -109,6 +131,7 @@ void Markdown::overview(const Document& part) {
   const std::string bench = part.rows.empty() ? "" : part.rows.front().bench;
   if (bench == "agents") return agents_overview(part);
   if (bench == "import") return import_overview(part);
+  if (bench == "gateway") return gateway_overview(part);
   spawn_overview(part);
 }
 
@@ -136,7 +159,7 @@ void Markdown::agents_overview(const Document& part) {
   const Table all = agents_table(figures, AgentColumns::interval, notes);
   if (all.lanes.empty()) return paragraph("**Nothing was measured.**");
   heading("Agents, p50");
-  table(all);
+  table(all, {{"row", "size"}, 1});
   footnotes(notes);
   std::vector<std::string> lines = halves(figures);
   for (const std::string& line : costs_per_row(figures)) lines.push_back("per row: " + line);
@@ -155,15 +178,32 @@ void Markdown::import_overview(const Document& part) {
   footnotes(notes);
 }
 
+void Markdown::gateway_overview(const Document& part) {
+  const Figures figures(part);
+  Footnotes notes;
+  const Table all = gateway_table(figures, GatewayColumns::p95_p99_max, notes);
+  if (all.lanes.empty()) return paragraph("**Nothing was measured.**");
+  heading("Gateways");
+  table(all, {{"part", "figure"}, 2});
+  footnotes(notes);
+  out_ += "\n";
+  const auto say = [&](const std::string& label, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) out_ += "- " + markdown_text(label + ": " + line) + "\n";
+  };
+  say(loop_name(part), loop_lines(part));
+  say("pessimistic", pessimistic_lines(part));
+  say("correctness", correctness_lines(part));
+  say("violation", violation_lines(part));
+}
+
 /// The last column is the note.
-void Markdown::table(const Table& table) {
-  Cells heads{"row"};
-  if (table.label_columns > 1) heads.emplace_back("size");
+void Markdown::table(const Table& table, const Labels& labels) {
+  Cells heads = labels.heads;
   for (const Lanes& lane : table.lanes) {
     for (const Column& column : lane.columns) heads.push_back(markdown_text(lane.title + " " + column.head));
   }
   heads.emplace_back("n");
-  out_ += markdown_head(heads, 1);
+  out_ += markdown_head(heads, labels.text);
   for (const TableLine& line : table.lines) {
     Cells cells{markdown_code(line.labels.front())};
     for (std::size_t i = 1; i < line.labels.size(); ++i) cells.push_back(markdown_text(line.labels[i]));
@@ -198,7 +238,8 @@ void Markdown::rows() {
         const measure::Summary& s = metric.summary;
         const auto number = [](const std::optional<double>& v) { return v ? text::significant(*v) : "n/a"; };
         const std::string spread = s.mean && s.stddev ? number(s.mean) + " ± " + number(s.stddev) : "n/a";
-        const bool main = metric_name == figures_.main_metric(name);
+        // What a gateway costs is a row of its own.
+        const bool main = metric_name == figures_.main_metric(name) && row->bench != "gateway";
         out_ += markdown_line({markdown_code(target.id), markdown_code(metric_name),
                                markdown_text(metric.unit), n_text(sample_count(*row, metric)).substr(2),
                                number(s.min), quantile_cell(s, "p50"), shown(quantile_figure(s, "p90")),
@@ -312,13 +353,7 @@ void Markdown::method() {
   out_ +=
       "- spread: standard deviation of the population; no sample is removed; warm-up samples stand apart\n";
   for (const Document& part : parts_) {
-    const std::string bench = part.rows.empty() ? "" : part.rows.front().bench;
-    out_ +=
-        bench == "agents" || bench == "import"
-            ? fmt::format(
-                  "- {}: each row has fresh workers on each lane, and the lanes take turns worker by worker",
-                  bench)
-            : "- lanes are interleaved in every round";
+    out_ += "- " + turns_taken(part);
     out_ += "; only samples that ended well are in the figures, and n says how many did\n";
   }
   std::set<std::string> methods;

@@ -1,5 +1,7 @@
 #include "lab/report/metric.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -25,6 +27,17 @@ std::vector<double> good_values(const Metric& metric) {
     if (metric.samples[i] && metric.outcome[i] == Outcome::ok) good.push_back(*metric.samples[i]);
   }
   return good;
+}
+
+double good_value_at(const Metric& metric, std::uint64_t rank) {
+  if (metric.histogram) {
+    const auto ns = measure::Histogram::from(*metric.histogram).at_rank(rank);
+    return static_cast<double>(ns.value().count()) / nanoseconds_in(metric.unit).value();
+  }
+  std::vector<double> good = good_values(metric);
+  const auto at = good.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(good, at);
+  return *at;
 }
 
 measure::Summary summary_of(const Metric& metric) {

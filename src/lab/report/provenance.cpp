@@ -58,14 +58,36 @@ std::string host_line(const Document& document) {
 
 namespace {
 
-/// Whether its lanes take turns worker by worker, not round by round.
-bool has_workers(const Document& document) {
-  if (document.rows.empty()) return false;
-  const std::string& bench = document.rows.front().bench;
-  return bench == "agents" || bench == "import";
+/// "1 row", "2 rows"
+std::string many(std::size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", text::count(n), what, n == 1 ? "" : "s");
+}
+
+std::string many(std::int64_t n, std::string_view what) {
+  return many(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), what);
+}
+
+/// "8 sessions × 1 turn · 2 gateways × 3 runs"
+std::string gateway_plan(const Document& document) {
+  std::string line;
+  if (const auto sessions = config_number(document, "concurrency")) {
+    line = many(*sessions, "session") + " × " +
+           many(config_number(document, "turnsPerSession").value_or(1), "turn") + " · ";
+  }
+  return line + many(document.targets.size(), "gateway") + " × " + many(repetitions(document), "run");
 }
 
 }  // namespace
+
+std::string repeated_unit(const Document& document) {
+  const std::string_view bench = document.rows.empty() ? std::string_view() : document.rows.front().bench;
+  if (bench == "gateway") return "run";
+  return bench == "agents" || bench == "import" ? "worker" : "";
+}
+
+std::int64_t repetitions(const Document& document) {
+  return config_number(document, repeated_unit(document) == "run" ? "runs" : "processes").value_or(1);
+}
 
 std::string plan_line(const Document& document) {
   std::set<std::string_view> rows;
@@ -75,24 +97,25 @@ std::string plan_line(const Document& document) {
     rows.insert(row.row);
     targets.insert(row.target);
   }
-  const auto many = [](std::size_t n, std::string_view what) {
-    return fmt::format("{} {}{}", text::count(n), what, n == 1 ? "" : "s");
-  };
+  const std::string unit = repeated_unit(document);
+  const std::string turns = unit.empty() ? ", interleaved" : fmt::format(", interleaved {0} by {0}", unit);
+  if (unit == "run") {
+    return gateway_plan(document) + (targets.size() > 1 ? turns : "") +
+           fmt::format(", seed {}", document.seed);
+  }
   std::string line = many(rows.size(), "row") + " × " + many(targets.size(), "target");
-  if (has_workers(document)) {
-    line +=
-        " × " + many(static_cast<std::size_t>(config_number(document, "processes").value_or(1)), "worker");
+  if (unit == "worker") {
     const auto samples =
         config_number(document, "runs").value_or(config_number(document, "iterations").value_or(0));
-    line += " × " + many(static_cast<std::size_t>(samples), "sample");
-    return line + fmt::format(", interleaved worker by worker, seed {}", document.seed);
+    line += " × " + many(repetitions(document), unit) + " × " + many(samples, "sample");
+    return line + turns + fmt::format(", seed {}", document.seed);
   }
   if (const auto rounds = config_number(document, "iterations"); rounds && *rounds >= 0) {
-    line += " × " + many(static_cast<std::size_t>(*rounds), "round");
+    line += " × " + many(*rounds, "round");
     const auto processes = config_number(document, "processes");
     if (processes && *processes > 1) line += fmt::format(" in each of {} processes", *processes);
   }
-  return line + fmt::format(", interleaved, seed {}", document.seed);
+  return line + turns + fmt::format(", seed {}", document.seed);
 }
 
 namespace {
@@ -132,7 +155,7 @@ std::vector<std::string> detectable_lines(const Document& document) {
     runs.push_back(target.id + " " +
                    detectable_range(known, target.id, measure::Pairing::unpaired, processes));
   }
-  if (lanes.empty() && has_workers(document)) return {};  // only the spawn bench is calibrated
+  if (lanes.empty() && !repeated_unit(document).empty()) return {};  // only the spawn bench is calibrated
   if (lanes.empty())
     return {"unknown: `tare calibrate` finds out how small a change can be told from none here"};
   constexpr std::uint64_t fewest_processes = 4;

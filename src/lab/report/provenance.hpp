@@ -15,7 +15,15 @@ measure::Noise noise_of(const Document& document);
 /// "2 × AMD EPYC · Linux 6.18 · governor unavailable · load 0.40 · noise: moderate"
 std::string host_line(const Document& document);
 
+/// What is repeated of a bench whose lanes take turns in larger steps than a sample: "worker" or "run"; "" of
+/// one that takes turns round by round.
+std::string repeated_unit(const Document& document);
+
+/// How many of those each lane has, by the run's options.
+std::int64_t repetitions(const Document& document);
+
 /// "12 rows × 3 targets × 200 rounds, interleaved, seed 42"; rounds only when the run's options say so.
+/// "8 sessions × 1 turn · 2 gateways × 3 runs, interleaved run by run, seed 42" of gateways.
 std::string plan_line(const Document& document);
 
 /// By how much equal lanes differ on this machine, so that no smaller change can be told: "between lanes of

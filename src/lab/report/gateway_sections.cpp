@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "lab/report/bench_sections.hpp"
+#include "lab/report/gateway_lines.hpp"
+#include "lab/report/gateway_table.hpp"
+
+namespace tare::report {
+namespace {
+
+/// As much beside each p50 as fits without a split.
+Table widest_gateway_table(const Figures& figures, std::size_t width, Footnotes& notes) {
+  for (const GatewayColumns columns :
+       {GatewayColumns::p95_p99_max, GatewayColumns::p95_p99, GatewayColumns::p99}) {
+    Footnotes tried;
+    Table table = gateway_table(figures, columns, tried);
+    if (natural_width(table) > width) continue;
+    notes = std::move(tried);
+    return table;
+  }
+  return gateway_table(figures, GatewayColumns::p50, notes);
+}
+
+}  // namespace
+
+void gateway_sections(const Document& document, Sections& out) {
+  const Figures figures(document);
+  Footnotes notes;
+  const Table table = widest_gateway_table(figures, out.options().width, notes);
+  out.blank();
+  if (table.lanes.empty()) {
+    out.say("result", "nothing was measured", Tone::bad);
+  } else {
+    out.add(table);
+    for (const std::string& note : notes.lines()) out.add_flow(note);
+    out.blank();
+    out.say_each(loop_name(document), loop_lines(document));
+    out.say_each("pessimistic", pessimistic_lines(document), Tone::warn);
+    out.say_each("correctness", correctness_lines(document));
+    if (!document.comparisons.empty()) out.say("signs", worker_ratio_sign(document));
+  }
+  out.say_each("violations", violation_lines(document), Tone::bad);
+  missing_lanes(document, table, out);
+}
+
+}  // namespace tare::report
