@@ -28,7 +28,11 @@ struct Attempt {
   Instant load_start{};
   Nanoseconds turns_time{};  ///< from the start of the load to the end of the last turn
   std::vector<std::shared_ptr<Turn>> turns;
-  std::map<Probe, load::Series> probes;
+  struct Probed {
+    load::Series series;
+    Checks checks;
+  };
+  std::map<Probe, Probed> probes;
   load::Series gaps{max_samples_per_run};
   load::Series setup_subscriptions{max_samples_per_run};
   std::vector<EventLoopReading> event_loop;

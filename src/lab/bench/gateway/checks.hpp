@@ -33,6 +33,15 @@ class Checks {
 
   const std::vector<report::Invariant>& all() const { return entries_; }
 
+  /// The one of that name alone, if it was looked at.
+  Checks only(std::string_view id) const {
+    Checks one;
+    for (const report::Invariant& entry : entries_) {
+      if (entry.id == id) one.entries_.push_back(entry);
+    }
+    return one;
+  }
+
  private:
   report::Invariant& entry_of(std::string_view id) {
     for (report::Invariant& entry : entries_) {

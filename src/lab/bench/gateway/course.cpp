@@ -204,8 +204,8 @@ asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
   report::WarmupSample sample;
   std::size_t answered = 0;
   const auto note = [&](report::WarmupProbe& probe, Instant sent, Instant ended,
-                        std::optional<std::string> fault) {
-    probe = {!fault, to_ms(ended - sent), std::move(fault)};
+                        std::optional<Fault> fault) {
+    probe = {!fault, to_ms(ended - sent), fault ? std::optional(fault->text) : std::nullopt};
     answered += 1;
     wakeup_.notify();
   };
@@ -217,7 +217,7 @@ asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
       }
       note(into, answer.sent, answer.ended, fault_of(probe, answer));
     });
-    if (!sent) note(into, now(), now(), "no connection is free");
+    if (!sent) note(into, now(), now(), Fault{Fault::Kind::failed, "no connection is free"});
   };
   ask_http(Probe::readyz, "application/json", sample.readyz);
   ask_http(Probe::control_ui, "text/html", sample.control_ui);
@@ -255,6 +255,7 @@ asio::awaitable<void> Course::set_up() {
   if (options_.subscribers > 0) subscription_probe_ = co_await connect(deadline);
   co_await warm_turns(deadline);
   attempt_.record.memory.before = co_await read_memory();
+  connections_before_ = connections_;
   if (server() != nullptr) usage_before_ = server()->usage(TreeFields::fds);
   attempt_.record.setup_duration_ms = to_ms(now() - start);
 }
@@ -408,8 +409,8 @@ asio::awaitable<report::GatewayMemory> Course::read_memory() {
   memory.heap_used_mb = megabytes(status, "processMemory.heapUsedBytes");
   memory.external_mb = megabytes(status, "processMemory.externalBytes");
   memory.array_buffers_mb = megabytes(status, "processMemory.arrayBuffersBytes");
-  attempt_.record.leaks.connections = integer(status, "connections");
-  attempt_.record.leaks.active_runs = integer(status, "tasks.running");
+  connections_ = integer(status, "connections");
+  active_runs_ = integer(status, "tasks.running");
   co_return memory;
 }
 
@@ -417,6 +418,8 @@ asio::awaitable<void> Course::collect() {
   enter("collecting");
   report::GatewayMemories& memory = attempt_.record.memory;
   memory.after = co_await read_memory();
+  attempt_.record.leaks.active_runs = active_runs_;
+  if (connections_ && connections_before_) attempt_.record.leaks.connections = *connections_ - *connections_before_;
   if (memory.after.rss_mb) memory.peak_rss_mb = std::max(memory.peak_rss_mb.value_or(0), *memory.after.rss_mb);
   const load::Series& history = probes_->series(Probe::chat_history);
   if (options_.history_clients > 0 && history.count(Outcome::ok) == 0) {

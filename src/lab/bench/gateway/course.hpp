@@ -90,6 +90,9 @@ class Course {
   std::optional<lab_gateway::CpuTime> cpu_before_;
   std::optional<lab_gateway::CpuTime> main_cpu_before_;
   std::optional<process::TreeUsage> usage_before_;
+  std::optional<std::int64_t> connections_;  ///< as the gateway says
+  std::optional<std::int64_t> connections_before_;
+  std::optional<std::int64_t> active_runs_;
   std::optional<WallWindow> window_;
 };
 

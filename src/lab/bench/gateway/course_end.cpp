@@ -91,7 +91,7 @@ void Course::read_aftermath() {
   attempt_.turns = turns_->turns();
   attempt_.gaps = turns_->gaps();
   attempt_.turn_checks = turns_->conclude();
-  for (const Probe probe : probes_of(options_)) attempt_.probes.emplace(probe, probes_->series(probe));
+  for (const Probe probe : probes_of(options_)) attempt_.probes[probe] = {probes_->series(probe), probes_->checks(probe)};
   attempt_.event_loop = probes_->event_loop();
   record.degraded_samples = probes_->degraded();
   record.turn_count = turns_->completed();

@@ -84,22 +84,22 @@ std::vector<Probe> probes_of(const Options& options) {
   return probes;
 }
 
-std::optional<std::string> fault_of(Probe probe, const load::HttpAnswer& answer) {
-  if (answer.outcome != Outcome::ok) return std::string(answer.error);
-  if (answer.status != 200) return fmt::format("status {}", answer.status);
+std::optional<Fault> fault_of(Probe probe, const load::HttpAnswer& answer) {
+  if (answer.outcome != Outcome::ok) return Fault{Fault::Kind::failed, std::string(answer.error)};
+  if (answer.status != 200) return Fault{Fault::Kind::failed, fmt::format("status {}", answer.status)};
   if (probe == Probe::control_ui && answer.body.find("<html") == std::string_view::npos)
-    return "response body did not contain <html";
+    return Fault{Fault::Kind::wrong, "response body did not contain <html"};
   // Unknown paths may be answered with the page of the Control UI, and 200.
   if (probe == Probe::readyz && lab_gateway::member(answer.body, "ready") != "true")
-    return "response body did not say ready:true";
+    return Fault{Fault::Kind::wrong, "response body did not say ready:true"};
   return std::nullopt;
 }
 
-std::optional<std::string> fault_of(Probe probe, const lab_gateway::Answer& answer) {
-  if (answer.outcome != Outcome::ok) return answer.error;
-  if (lab_gateway::member(answer.payload, proof_of(probe)).empty())
-    return fmt::format("{} answered without '{}'", name_of(probe), proof_of(probe));
-  return std::nullopt;
+std::optional<Fault> fault_of(Probe probe, const lab_gateway::Answer& answer) {
+  if (answer.outcome != Outcome::ok) return Fault{Fault::Kind::failed, answer.error};
+  if (!lab_gateway::member(answer.payload, proof_of(probe)).empty()) return std::nullopt;
+  return Fault{Fault::Kind::wrong,
+               fmt::format("{} answered without '{}'", name_of(probe), proof_of(probe))};
 }
 
 /// A round of the sampler: over when its last part is.
@@ -217,16 +217,12 @@ void Probes::patch(std::size_t client, Instant due) {
 void Probes::http(Probe probe, Instant due, const std::shared_ptr<Round>& round) {
   of(probe).due();
   const std::string_view accept = probe == Probe::readyz ? "application/json" : "text/html";
-  const bool sent = crew_.http->get(name_of(probe), accept,
-                                    [this, probe, due, round, alive = alive_](const load::HttpAnswer& answer) {
-                                      if (!*alive) return;
-                                      std::optional<std::string> fault = fault_of(probe, answer);
-                                      Outcome outcome = answer.outcome;
-                                      if (fault && outcome == Outcome::ok) outcome = Outcome::failed;
-                                      if (probe == Probe::readyz) read_event_loop(answer);
-                                      add(probe, due, answer.sent, answer.ended, outcome,
-                                          std::move(fault).value_or(""));
-                                    });
+  const auto answered = [this, probe, due, round, alive = alive_](const load::HttpAnswer& answer) {
+    if (!*alive) return;
+    if (probe == Probe::readyz) read_event_loop(answer);
+    add(probe, {due, answer.sent, answer.ended, answer.outcome}, fault_of(probe, answer));
+  };
+  const bool sent = crew_.http->get(name_of(probe), accept, answered);
   if (sent) {
     open_ += 1;
   } else {
@@ -245,14 +241,12 @@ void Probes::rpc(Probe probe, lab_gateway::Client& client, std::string params, I
   client.ask(name_of(probe), params, probe == Probe::sessions_list ? probe_limit : lab_gateway::rpc_limit,
              [this, probe, due, round, alive = alive_](const lab_gateway::Answer& answer) {
                if (!*alive) return;
-               std::optional<std::string> fault = fault_of(probe, answer);
-               Outcome outcome = answer.outcome;
-               if (fault && outcome == Outcome::ok) outcome = Outcome::failed;
-               if (probe == Probe::sessions_patch && outcome != Outcome::censored) {
+               std::optional<Fault> fault = fault_of(probe, answer);
+               if (probe == Probe::sessions_patch && answer.outcome != Outcome::censored) {
                  updated_ += 1;
-                 if (fault && !failure_) failure_ = "a load probe failed: " + *fault;
+                 if (fault && !failure_) failure_ = "a load probe failed: " + fault->text;
                }
-               add(probe, due, answer.sent, answer.at, outcome, std::move(fault).value_or(""));
+               add(probe, {due, answer.sent, answer.at, answer.outcome}, std::move(fault));
              });
 }
 
@@ -273,39 +267,48 @@ boost::asio::awaitable<void> Probes::connect_afresh(Instant due) {
   dialled_.push_back(dialled);
   open_ += 1;
   Outcome outcome = Outcome::ok;
-  std::string error;
+  std::optional<Fault> fault;
   std::shared_ptr<lab_gateway::Client> client;
   lab_gateway::Address address = crew_.address;
   try {
     client = co_await lab_gateway::Client::connect(io_, std::move(address), lab_gateway::handshake_limit);
-  } catch (const Error& failure) {
-    outcome = failure.code() == ErrorCode::timeout ? Outcome::timeout : Outcome::failed;
-    error = failure.why().empty() ? failure.what() : fmt::format("{} ({})", failure.what(), failure.why());
-  } catch (const std::exception& failure) {
+  } catch (const Error& error) {
+    outcome = error.code() == ErrorCode::timeout ? Outcome::timeout : Outcome::failed;
+    fault = Fault{Fault::Kind::failed,
+                  error.why().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.why())};
+  } catch (const std::exception& error) {
     outcome = Outcome::failed;
-    error = failure.what();
+    fault = Fault{Fault::Kind::failed, error.what()};
   }
   if (client) client->drop();
   if (!*alive || std::erase(dialled_, dialled) == 0) co_return;  // it was given up
-  add(Probe::fresh_connection, due, dialled->sent, std::chrono::steady_clock::now(), outcome,
-      std::move(error));
+  add(Probe::fresh_connection, {due, dialled->sent, std::chrono::steady_clock::now(), outcome},
+      std::move(fault));
 }
 
 void Probes::give_up() {
   crew_.http->close(Outcome::censored);
   const Instant now = std::chrono::steady_clock::now();
-  for (const auto& dialled : std::exchange(dialled_, {}))
-    add(Probe::fresh_connection, dialled->due, dialled->sent, now, Outcome::censored, "no answer when the load ended");
+  for (const auto& dialled : std::exchange(dialled_, {})) {
+    add(Probe::fresh_connection, {dialled->due, dialled->sent, now, Outcome::censored},
+        Fault{Fault::Kind::failed, "no answer when the load ended"});
+  }
   if (crew_.sampler != nullptr) crew_.sampler->drop();
   if (crew_.subscriber != nullptr) crew_.subscriber->drop();
   for (lab_gateway::Client* client : crew_.history) client->drop();
   for (lab_gateway::Client* client : crew_.updates) client->drop();
 }
 
-void Probes::add(Probe probe, Instant due, Instant sent, Instant ended, Outcome outcome, std::string error) {
+void Probes::add(Probe probe, load::Sample sample, std::optional<Fault> fault) {
   open_ -= 1;
-  if (error.size() > error_bytes) error.resize(error_bytes);
-  of(probe).add({due, sent, ended, outcome, text::escape_bad_utf8(error)});
+  const bool is_wrong = fault && fault->kind == Fault::Kind::wrong;
+  checks_[static_cast<std::size_t>(probe)].check("right_answer", !is_wrong, [] { return "what was asked for"; },
+                                                 [&] { return fault->text; });
+  if (fault) {
+    if (sample.outcome == Outcome::ok) sample.outcome = Outcome::failed;
+    sample.error = text::escape_bad_utf8(fault->text.substr(0, error_bytes));
+  }
+  of(probe).add(std::move(sample));
   wakeup_.notify();
 }
 

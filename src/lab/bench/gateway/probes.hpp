@@ -54,9 +54,17 @@ struct EventLoopReading {
   std::optional<double> cpu_core_ratio;
 };
 
-/// Whether an answer is one of a working gateway: nothing, or what is wrong with it.
-std::optional<std::string> fault_of(Probe probe, const load::HttpAnswer& answer);
-std::optional<std::string> fault_of(Probe probe, const lab_gateway::Answer& answer);
+/// Why an answer is not one of a working gateway.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    failed,  ///< none came, or a refusal: a sample that failed
+    wrong,   ///< one came that does not answer what was asked: the run is no result
+  };
+  Kind kind = Kind::failed;
+  std::string text;
+};
+std::optional<Fault> fault_of(Probe probe, const load::HttpAnswer& answer);
+std::optional<Fault> fault_of(Probe probe, const lab_gateway::Answer& answer);
 
 /// Who probes. All must outlive the probes.
 struct ProbeCrew {
@@ -90,6 +98,7 @@ class Probes {
   void give_up();
 
   const load::Series& series(Probe probe) const { return series_[static_cast<std::size_t>(probe)]; }
+  const Checks& checks(Probe probe) const { return checks_[static_cast<std::size_t>(probe)]; }
   const std::vector<EventLoopReading>& event_loop() const { return event_loop_; }
   std::uint64_t degraded() const { return degraded_; }
   /// What may not happen to a probe: a patch that fails.
@@ -106,7 +115,7 @@ class Probes {
            const std::shared_ptr<Round>& round);
   void subscribe(std::uint64_t index, Instant due, const std::shared_ptr<Round>& round);
   boost::asio::awaitable<void> connect_afresh(Instant due);
-  void add(Probe probe, Instant due, Instant sent, Instant ended, load::Outcome outcome, std::string error);
+  void add(Probe probe, load::Sample sample, std::optional<Fault> fault);
   void read_event_loop(const load::HttpAnswer& answer);
 
   boost::asio::io_context& io_;
@@ -114,6 +123,7 @@ class Probes {
   ProbeCrew crew_;
   Wakeup& wakeup_;
   std::array<load::Series, probe_count> series_;
+  std::array<Checks, probe_count> checks_;
   std::unique_ptr<load::Pacer> sampler_;
   std::vector<std::unique_ptr<load::Pacer>> history_;
   std::vector<std::unique_ptr<load::Pacer>> updates_;

@@ -113,9 +113,15 @@ void Rows::add(const Attempt& attempt) {
   add_turns(attempt);
   add_load(attempt);
   add_series(attempt, "chunk_gaps", attempt.gaps);
-  for (const auto& [probe, series] : attempt.probes) add_probe(attempt, probe, series);
-  if (attempt.setup_subscriptions.ended() > 0)
+  add_checks(row_of("chunk_gaps", attempt.target), attempt.turn_checks.only("events_in_order"));
+  for (const auto& [probe, probed] : attempt.probes) add_probe(attempt, probe, probed);
+  if (attempt.setup_subscriptions.ended() > 0) {
     add_series(attempt, "setup_subscribe", attempt.setup_subscriptions);
+    Checks checks;
+    for (const load::Sample& one : attempt.setup_subscriptions.samples())
+      checks.check("subscribed", one.outcome == load::Outcome::ok, "ok", one.error);
+    add_checks(row_of("setup_subscribe", attempt.target), checks);
+  }
   add_event_loop(attempt);
   add_server(attempt);
 }
@@ -147,7 +153,12 @@ void Rows::add_load(const Attempt& attempt) {
   const auto completed = static_cast<double>(attempt.record.turn_count);
   put_value(attempt, {"load", "total"}, seconds * 1e3);
   put_value(attempt, {"load", "turns_per_s", "1/s", report::Better::higher}, completed / seconds);
+  Checks checks;
+  checks.check("every_turn_completed", attempt.record.turn_count == attempt.turns.size(),
+               [&] { return fmt::to_string(attempt.turns.size()); },
+               [&] { return fmt::to_string(attempt.record.turn_count); });
   report::Row& row = row_of("load", attempt.target);
+  add_checks(row, checks);
   row.counters["turns"] += static_cast<std::int64_t>(attempt.record.turn_count);
   if (!options_.slo_ms) return;
   const auto good = std::ranges::count_if(attempt.turns, [&](const auto& turn) {
@@ -165,7 +176,8 @@ void Rows::add_series(const Attempt& attempt, std::string_view row, const load::
     outcomes[name_of(outcome_of(outcome))] += series.count(outcome);
 }
 
-void Rows::add_probe(const Attempt& attempt, Probe probe, const load::Series& series) {
+void Rows::add_probe(const Attempt& attempt, Probe probe, const Attempt::Probed& probed) {
+  const load::Series& series = probed.series;
   const std::string_view name = gateway_bench::row_of(probe);
   add_series(attempt, name, series);
   put_series(attempt, {name, "service"}, series);
@@ -174,7 +186,10 @@ void Rows::add_probe(const Attempt& attempt, Probe probe, const load::Series& se
   row.counters["late"] += static_cast<std::int64_t>(series.late_starts());
   row.counters["unsent"] += static_cast<std::int64_t>(series.unsent_starts());
   row.counters["censored"] += static_cast<std::int64_t>(series.count(load::Outcome::censored));
-  Checks checks;
+  // Of several runs the worst one stands.
+  const Nanoseconds error = series.start_error().quantile(0.99).value_or(Nanoseconds(0));
+  row.counters["startErrorP99Ns"] = std::max<std::int64_t>(row.counters["startErrorP99Ns"], error.count());
+  Checks checks = probed.checks;
   checks.check("every_start_accounted", series.ended() + series.unsent_starts() == series.due_starts(),
                [&] { return fmt::format("{} starts", series.due_starts()); },
                [&] { return fmt::format("{} ended, {} unsent", series.ended(), series.unsent_starts()); });
@@ -185,16 +200,21 @@ void Rows::add_probe(const Attempt& attempt, Probe probe, const load::Series& se
 }
 
 void Rows::add_event_loop(const Attempt& attempt) {
+  Checks checks;
   for (const EventLoopReading& reading : attempt.event_loop) {
     const auto put_reading = [&](std::string_view metric, std::string_view unit,
                                  const std::optional<double>& value) {
-      if (value) put(attempt, {"event_loop", metric, unit}, {value, reading.at});
+      if (!value) return;
+      put(attempt, {"event_loop", metric, unit}, {value, reading.at});
+      checks.check("not_negative", *value >= 0, [] { return "0 or more"; },
+                   [&] { return fmt::format("{} {}", metric, *value); });
     };
     put_reading("delay_p99", "ms", reading.delay_p99_ms);
     put_reading("delay_max", "ms", reading.delay_max_ms);
     put_reading("utilization", "ratio", reading.utilization);
     put_reading("cpu_core_ratio", "ratio", reading.cpu_core_ratio);
   }
+  if (!attempt.event_loop.empty()) add_checks(row_of("event_loop", attempt.target), checks);
 }
 
 void Rows::add_server(const Attempt& attempt) {

@@ -49,7 +49,7 @@ class Rows {
   void add_turns(const Attempt& attempt);
   void add_load(const Attempt& attempt);
   void add_series(const Attempt& attempt, std::string_view row, const load::Series& series);
-  void add_probe(const Attempt& attempt, Probe probe, const load::Series& series);
+  void add_probe(const Attempt& attempt, Probe probe, const Attempt::Probed& probed);
   void add_event_loop(const Attempt& attempt);
   void add_server(const Attempt& attempt);
   void add_checks(report::Row& row, const Checks& checks);

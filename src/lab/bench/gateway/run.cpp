@@ -144,7 +144,7 @@ void Run::take(const Target& target, Attempt attempt, std::uint64_t run) {
   record_of(target.id).runs.push_back(attempt.record);
   request_.say(fmt::format("run {}/{} on {}: turns={} samples={} duration={:.1f}ms\n", run + 1, options_.runs,
                            target.id, attempt.record.turn_count,
-                           attempt.probes.empty() ? 0 : attempt.probes.at(Probe::readyz).ended(),
+                           attempt.probes.empty() ? 0 : attempt.probes.at(Probe::readyz).series.ended(),
                            attempt.record.duration_ms));
   life_.save();
 }
