@@ -29,7 +29,7 @@ struct RunnerOptions {
   std::size_t max_concurrent = 8;
   std::size_t queue = 64;  ///< runs of one session that may wait
   std::size_t max_sessions = 100'000;
-  std::size_t waits = 1024;                    ///< of one connection
+  std::size_t waits = 4096;                    ///< of one connection
   std::size_t held_bytes = 256 * 1024 * 1024;  ///< of texts that wait for their turn, over all sessions
   std::size_t told_bytes = 4 * 1024 * 1024;    ///< of tasks, or of texts that wait, in one answer
   std::chrono::milliseconds turn_time{600'000};
