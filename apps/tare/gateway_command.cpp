@@ -23,8 +23,8 @@ void add_gateways(CLI::App& app, RawOptions& raw, std::optional<std::string>& to
       ->type_name("NAME")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_text(app, "--entry", raw.entry, "OpenClaw's entry file (default: the one that `tare targets install` brings)",
-           "FILE");
+  add_text(app, "--entry", raw.entry,
+           "OpenClaw's entry file (default: the one that `tare targets install` brings)", "FILE");
   add_text(app, "--url", raw.url, "A gateway that runs already, ws://HOST:PORT; it is not started or stopped",
            "URL");
   add_text(app, "--token", token, "Its token (default: TARE_GATEWAY_TOKEN of the environment)", "TOKEN");
@@ -37,7 +37,8 @@ void add_gateways(CLI::App& app, RawOptions& raw, std::optional<std::string>& to
 void add_turns(CLI::App& app, RawOptions& raw) {
   add_text(app, "--concurrency", raw.concurrency,
            "Sessions that stream at once, 1 to 10000, of openclaw to 64 (default 8)", "N");
-  add_text(app, "--turns-per-session", raw.turns_per_session, "One after the other, 1 to 100 (default 1)", "N");
+  add_text(app, "--turns-per-session", raw.turns_per_session, "One after the other, 1 to 100 (default 1)",
+           "N");
   add_text(app, "--warm-turns", raw.warm_turns, "Turns of each session before the load (default 3)", "N");
   app.add_flag("--cold", raw.cold, "No warm turns: the load begins on a gateway that never had a turn");
   add_text(app, "--stream-chunk-delay-ms", raw.stream_chunk_delay_ms,
@@ -49,25 +50,27 @@ void add_turns(CLI::App& app, RawOptions& raw) {
 }
 
 void add_load(CLI::App& app, RawOptions& raw) {
-  add_text(app, "--session-count", raw.session_count, "Sessions before the load, 0 to 10000 (default 0)", "N");
+  add_text(app, "--session-count", raw.session_count, "Sessions before the load, 0 to 10000 (default 0)",
+           "N");
   add_text(app, "--history-messages", raw.history_messages,
            "Messages in each of them, 0 to 500 (default 0); 100000 and 256 MiB in all", "N");
   add_text(app, "--history-message-chars", raw.history_message_chars, "Their size, 1 to 65536 (default 1024)",
            "N");
-  add_text(app, "--history-clients", raw.history_clients, "Clients that read histories, 0 to 64 (default 0)", "N");
+  add_text(app, "--history-clients", raw.history_clients, "Clients that read histories, 0 to 64 (default 0)",
+           "N");
   add_text(app, "--history-burst", raw.history_burst, "Requests of each at once, 1 to 32 (default 5)", "N");
   add_text(app, "--session-updates", raw.session_updates, "Labels to patch, 0 to 100000 (default 0)", "N");
   add_text(app, "--session-update-clients", raw.session_update_clients,
            "Clients that patch them, 1 to 64 (default 4)", "N");
-  add_text(app, "--subscribers", raw.subscribers, "Clients that hear a session's messages, 0 to 64 (default 0)",
-           "N");
+  add_text(app, "--subscribers", raw.subscribers,
+           "Clients that hear a session's messages, 0 to 64 (default 0)", "N");
   app.add_flag("--visible-observer", raw.visible_observer, "Subscribed clients say that somebody looks");
   app.add_flag("--control-plane", raw.control_plane, "Also probe tasks.list, cron.list and cron.status");
 }
 
 void add_probes(CLI::App& app, RawOptions& raw) {
-  add_text(app, "--cadence-ms", raw.cadence_ms, "A probe of each kind is due so often, 0.1 to 5000 (default 100)",
-           "MS");
+  add_text(app, "--cadence-ms", raw.cadence_ms,
+           "A probe of each kind is due so often, 0.1 to 5000 (default 100)", "MS");
   app.add_flag("--closed-loop", raw.closed_loop,
                "The next probe waits for the last one's answer: hides stalls, for comparison only");
   add_text(app, "--probe-rounds", raw.probe_rounds,
@@ -79,7 +82,8 @@ void add_probes(CLI::App& app, RawOptions& raw) {
 }
 
 void add_runs(CLI::App& app, RawOptions& raw) {
-  add_text(app, "--runs", raw.runs, "Runs of each gateway, 1 to 20 (default 1; from 6 on they are paired)", "N");
+  add_text(app, "--runs", raw.runs, "Runs of each gateway, 1 to 20 (default 1; from 6 on they are paired)",
+           "N");
   add_text(app, "--warmup", raw.warmup, "Runs before them that count for nothing, 0 to 10 (default 0)", "N");
   add_text(app, "--timeout-ms", raw.timeout_ms,
            "Limit of start-up, of set-up and of the load, each, to 600000 (default 120000)", "MS");
@@ -157,7 +161,9 @@ void add_gateway(CLI::App& app, Context& context) {
                                                   given.front()->get_name()));
       return;
     }
-    context.action = [flags, &context] { return run_gateway(flags->raw, flags->token, flags->output, context); };
+    context.action = [flags, &context] {
+      return run_gateway(flags->raw, flags->token, flags->output, context);
+    };
   });
   add_gateway_call(*gateway, context);
 }

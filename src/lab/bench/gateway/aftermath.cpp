@@ -59,8 +59,8 @@ std::optional<double> wall_ms(const std::string& text) {
   std::tm tm{};
   double seconds = 0;
   char zone = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%lf%c", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-                  &tm.tm_min, &seconds, &zone) != 7 ||
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%lf%c", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+                  &tm.tm_hour, &tm.tm_min, &seconds, &zone) != 7 ||
       zone != 'Z')
     return std::nullopt;
   tm.tm_year -= 1900;

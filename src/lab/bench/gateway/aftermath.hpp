@@ -29,8 +29,8 @@ struct WallWindow {
   double through_ms = 0;
 };
 
-/// The spans `plugins.metadata.scan` of a diagnostics timeline within the window. Throws Error(failed) for one
-/// that is empty, incomplete or no timeline.
+/// The spans `plugins.metadata.scan` of a diagnostics timeline within the window. Throws Error(failed) for
+/// one that is empty, incomplete or no timeline.
 report::MetadataScans read_timeline(const std::filesystem::path& path, const WallWindow& window);
 
 }  // namespace tare::gateway_bench

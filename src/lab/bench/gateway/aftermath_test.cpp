@@ -26,17 +26,17 @@ class Aftermath : public testing::Test {
 };
 
 TEST_F(Aftermath, CountsRequestsForRepliesOfTheLoad) {
-  const ModelRequests requests = read_request_log(write(
-      R"({"path":"/v1/responses","marker":"warm-1","arrivedNs":5,"lastChunkNs":6})"
-      "\n"
-      R"({"path":"/v1/responses","marker":"load-1","arrivedNs":100,"lastChunkNs":350})"
-      "\n"
-      R"({"path":"/v1/chat/completions","marker":"load-1","arrivedNs":400,"lastChunkNs":450})"
-      "\n"
-      R"({"path":"/v1/responses","marker":null,"arrivedNs":1,"lastChunkNs":null})"
-      "\n"
-      R"({"path":"/v1/models","marker":null,"arrivedNs":1,"lastChunkNs":null})"
-      "\n"));
+  const ModelRequests requests = read_request_log(
+      write(R"({"path":"/v1/responses","marker":"warm-1","arrivedNs":5,"lastChunkNs":6})"
+            "\n"
+            R"({"path":"/v1/responses","marker":"load-1","arrivedNs":100,"lastChunkNs":350})"
+            "\n"
+            R"({"path":"/v1/chat/completions","marker":"load-1","arrivedNs":400,"lastChunkNs":450})"
+            "\n"
+            R"({"path":"/v1/responses","marker":null,"arrivedNs":1,"lastChunkNs":null})"
+            "\n"
+            R"({"path":"/v1/models","marker":null,"arrivedNs":1,"lastChunkNs":null})"
+            "\n"));
   EXPECT_EQ(requests.all, 4U);
   EXPECT_EQ(requests.load, 2U);
   EXPECT_EQ(requests.times.at("load-1"), Nanoseconds(300));
@@ -67,15 +67,20 @@ TEST_F(Aftermath, RefusesWhatIsNoWholeTimeline) {
   EXPECT_EQ(failure(""), "it is empty");
   EXPECT_EQ(failure(scan.substr(0, scan.size() - 1)), "its last line is not whole");
   EXPECT_NE(failure("{}\n").find("line 1"), std::string::npos);
-  EXPECT_NE(failure(R"({"schemaVersion":"openclaw.diagnostics.v2","type":"a","timestamp":"2026-11-30T10:00:00Z"})"
-                    "\n"),
-            "read");
-  EXPECT_NE(failure(R"({"schemaVersion":"openclaw.diagnostics.v1","type":"span.end","timestamp":"2026-11-30T10:00:00Z","name":"a"})"
-                    "\n"),
-            "read");
-  EXPECT_EQ(failure(R"({"schemaVersion":"openclaw.diagnostics.v1","type":"mark","timestamp":"2026-11-30T10:00:00Z"})"
-                    "\n"),
-            "read");
+  EXPECT_NE(
+      failure(R"({"schemaVersion":"openclaw.diagnostics.v2","type":"a","timestamp":"2026-11-30T10:00:00Z"})"
+              "\n"),
+      "read");
+  EXPECT_NE(
+      failure(
+          R"({"schemaVersion":"openclaw.diagnostics.v1","type":"span.end","timestamp":"2026-11-30T10:00:00Z","name":"a"})"
+          "\n"),
+      "read");
+  EXPECT_EQ(
+      failure(
+          R"({"schemaVersion":"openclaw.diagnostics.v1","type":"mark","timestamp":"2026-11-30T10:00:00Z"})"
+          "\n"),
+      "read");
 }
 
 }  // namespace

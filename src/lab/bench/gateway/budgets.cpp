@@ -26,11 +26,11 @@ report::Budget judge(const report::Row* row, Probe probe, const std::string& tar
     const double latency = metric.samples[i].value_or(0);
     if (ok && latency <= static_cast<double>(limit_ms)) continue;
     budget.verdict = report::Verdict::fail;
-    budget.reason = fmt::format("{} {}: ok={} latencyMs={:.1f} error={}",
-                                probe == Probe::fresh_connection ? "fresh Gateway connection"
-                                                                 : fmt::format("Gateway {} probe", name_of(probe)),
-                                fmt::format("exceeded {}ms", limit_ms), ok, latency,
-                                metric.error[i].value_or("none"));
+    budget.reason =
+        fmt::format("{} {}: ok={} latencyMs={:.1f} error={}",
+                    probe == Probe::fresh_connection ? "fresh Gateway connection"
+                                                     : fmt::format("Gateway {} probe", name_of(probe)),
+                    fmt::format("exceeded {}ms", limit_ms), ok, latency, metric.error[i].value_or("none"));
     return budget;
   }
   // Beyond the samples that are kept the largest one tells, and what failed is counted.
@@ -53,7 +53,8 @@ std::vector<report::Budget> judge_budgets(const report::Document& document, cons
     for (const Probe probe : probes_of(options)) {
       const auto& limit =
           probe == Probe::fresh_connection ? options.max_handshake_ms : options.max_control_ms;
-      if (limit) budgets.push_back(judge(report::find_row(document, row_of(probe), target), probe, target, *limit));
+      if (limit)
+        budgets.push_back(judge(report::find_row(document, row_of(probe), target), probe, target, *limit));
     }
   }
   return budgets;

@@ -59,7 +59,8 @@ TEST(GatewayBudgets, AFailedProbeViolatesHoweverFastItWas) {
   made.rows[2].metrics["total"].error[0] = "no";
   const auto budgets = judge_budgets(made, options(1'000, {}));
   EXPECT_EQ(budgets[2].verdict, report::Verdict::fail);
-  EXPECT_EQ(budgets[2].reason, "Gateway sessions.list probe exceeded 1000ms: ok=false latencyMs=3.0 error=no");
+  EXPECT_EQ(budgets[2].reason,
+            "Gateway sessions.list probe exceeded 1000ms: ok=false latencyMs=3.0 error=no");
 }
 
 TEST(GatewayBudgets, AStartThatWasLeftOutViolates) {

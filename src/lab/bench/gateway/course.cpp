@@ -203,8 +203,7 @@ asio::awaitable<void> Course::warm_probes() {
 asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
   report::WarmupSample sample;
   std::size_t answered = 0;
-  const auto note = [&](report::WarmupProbe& probe, Instant sent, Instant ended,
-                        std::optional<Fault> fault) {
+  const auto note = [&](report::WarmupProbe& probe, Instant sent, Instant ended, std::optional<Fault> fault) {
     probe = {!fault, to_ms(ended - sent), fault ? std::optional(fault->text) : std::nullopt};
     answered += 1;
     wakeup_.notify();
@@ -221,11 +220,10 @@ asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
   };
   ask_http(Probe::readyz, "application/json", sample.readyz);
   ask_http(Probe::control_ui, "text/html", sample.control_ui);
-  operators_.front()->ask("sessions.list", "{}", left_until(deadline, 20'000ms),
-                          [&](const lab_gateway::Answer& answer) {
-                            note(sample.sessions_list, answer.sent, answer.at,
-                                 fault_of(Probe::sessions_list, answer));
-                          });
+  operators_.front()->ask(
+      "sessions.list", "{}", left_until(deadline, 20'000ms), [&](const lab_gateway::Answer& answer) {
+        note(sample.sessions_list, answer.sent, answer.at, fault_of(Probe::sessions_list, answer));
+      });
   // The callbacks refer to this frame, so it waits for all of them, also when it is told to stop.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await wakeup_.until([&] { return answered == 3; }, Instant::max());
@@ -248,8 +246,7 @@ asio::awaitable<void> Course::set_up() {
   if (options_.prepares_sessions()) co_await seed();
   co_await subscribe(deadline);
   enter("connecting clients");
-  for (std::uint64_t i = 0; i < options_.history_clients; ++i)
-    history_.push_back(co_await connect(deadline));
+  for (std::uint64_t i = 0; i < options_.history_clients; ++i) history_.push_back(co_await connect(deadline));
   for (std::uint64_t i = 0; options_.session_updates > 0 && i < options_.session_update_clients; ++i)
     updates_.push_back(co_await connect(deadline));
   if (options_.subscribers > 0) subscription_probe_ = co_await connect(deadline);
@@ -264,7 +261,8 @@ asio::awaitable<void> Course::seed() {
   enter("seeding sessions");
   const Instant start = now();
   seeding_ = std::make_unique<Seeding>(*operators_.front(), options_, root_.path(), wakeup_);
-  const bool done = co_await wakeup_.until([&] { return seeding_->done() || lost_; }, start + options_.timeout());
+  const bool done =
+      co_await wakeup_.until([&] { return seeding_->done() || lost_; }, start + options_.timeout());
   if (lost_ || seeding_->failure()) co_await fail_with(lost_ ? *lost_ : *seeding_->failure());
   if (!done)
     timed_out(phase_, fmt::format("{} of {} were made", seeding_->seeded(), options_.sessions()),
@@ -401,7 +399,8 @@ asio::awaitable<report::GatewayMemory> Course::read_memory() {
   }
   std::string status;
   try {
-    status = co_await operators_.front()->request("status", R"({"includeChannelSummary":false})", memory_limit);
+    status =
+        co_await operators_.front()->request("status", R"({"includeChannelSummary":false})", memory_limit);
   } catch (const Error&) {
     co_return memory;  // a gateway that does not say it is measured from outside alone
   }
@@ -419,8 +418,10 @@ asio::awaitable<void> Course::collect() {
   report::GatewayMemories& memory = attempt_.record.memory;
   memory.after = co_await read_memory();
   attempt_.record.leaks.active_runs = active_runs_;
-  if (connections_ && connections_before_) attempt_.record.leaks.connections = *connections_ - *connections_before_;
-  if (memory.after.rss_mb) memory.peak_rss_mb = std::max(memory.peak_rss_mb.value_or(0), *memory.after.rss_mb);
+  if (connections_ && connections_before_)
+    attempt_.record.leaks.connections = *connections_ - *connections_before_;
+  if (memory.after.rss_mb)
+    memory.peak_rss_mb = std::max(memory.peak_rss_mb.value_or(0), *memory.after.rss_mb);
   const load::Series& history = probes_->series(Probe::chat_history);
   if (options_.history_clients > 0 && history.count(Outcome::ok) == 0) {
     const std::string why = history.samples().empty() ? "no requests completed before turns finished"

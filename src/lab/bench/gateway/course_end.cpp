@@ -30,7 +30,8 @@ std::string Course::tails() const {
   std::string text;
   if (const lab_gateway::Server* gateway = server()) {
     const std::string stderr_tail = gateway->stderr_tail();
-    text += stderr_tail.empty() ? "gateway stderr tail: (empty)\n" : indented("gateway stderr tail", stderr_tail);
+    text +=
+        stderr_tail.empty() ? "gateway stderr tail: (empty)\n" : indented("gateway stderr tail", stderr_tail);
     text += indented("gateway output tail", gateway->output_tail());
   }
   if (provider_) text += indented("mock provider output tail", provider_->server->output_tail());
@@ -53,16 +54,17 @@ asio::awaitable<void> Course::clean_up() {
 asio::awaitable<void> Course::stop_servers() {
   if (lab_gateway::Server* gateway = server()) {
     if (const auto usage = gateway->usage(process::TreeFields::fds); usage && usage_before_) {
-      attempt_.record.leaks.processes = static_cast<std::int64_t>(usage->processes) -
-                                        static_cast<std::int64_t>(usage_before_->processes);
+      attempt_.record.leaks.processes =
+          static_cast<std::int64_t>(usage->processes) - static_cast<std::int64_t>(usage_before_->processes);
     }
     const lab_gateway::Departure departure = co_await gateway->stop(stop_grace);
     note_departure(departure);
   }
   if (provider_) {
     const lab_gateway::Departure departure = co_await provider_->server->stop(stop_grace);
-    attempt_.server_checks.check("model_server_left", departure.clean(), [] { return "exit code 0"; },
-                                 [&] { return process::describe(departure.exit); });
+    attempt_.server_checks.check(
+        "model_server_left", departure.clean(), [] { return "exit code 0"; },
+        [&] { return process::describe(departure.exit); });
   }
 }
 
@@ -70,20 +72,21 @@ void Course::note_departure(const lab_gateway::Departure& departure) {
   report::GatewayProcess process;
   process.pid = server()->pid();
   if (departure.exit.code) process.exit_code = *departure.exit.code;
-  if (departure.exit.signal) process.signal_code = fmt::format("SIG{}", ::sigabbrev_np(*departure.exit.signal));
+  if (departure.exit.signal)
+    process.signal_code = fmt::format("SIG{}", ::sigabbrev_np(*departure.exit.signal));
   process.exit_at_monotonic_micros = whole_micros(departure.exited);
   process.stop_duration_ms = to_ms(departure.took);
   process.clean = departure.clean();
   attempt_.record.gateway_process = process;
   if (!attempt_.loaded) return;
-  attempt_.server_checks.check("clean_exit", departure.clean(), [] { return "exit code 0 after SIGTERM"; },
-                               [&] {
-                                 std::string what = process::describe(departure.exit);
-                                 if (departure.killed) what += ", as it did not leave within 10 s";
-                                 if (departure.strays > 0)
-                                   what += fmt::format(", {} processes left behind", departure.strays);
-                                 return what;
-                               });
+  attempt_.server_checks.check(
+      "clean_exit", departure.clean(), [] { return "exit code 0 after SIGTERM"; },
+      [&] {
+        std::string what = process::describe(departure.exit);
+        if (departure.killed) what += ", as it did not leave within 10 s";
+        if (departure.strays > 0) what += fmt::format(", {} processes left behind", departure.strays);
+        return what;
+      });
 }
 
 void Course::read_aftermath() {
@@ -91,14 +94,16 @@ void Course::read_aftermath() {
   attempt_.turns = turns_->turns();
   attempt_.gaps = turns_->gaps();
   attempt_.turn_checks = turns_->conclude();
-  for (const Probe probe : probes_of(options_)) attempt_.probes[probe] = {probes_->series(probe), probes_->checks(probe)};
+  for (const Probe probe : probes_of(options_))
+    attempt_.probes[probe] = {probes_->series(probe), probes_->checks(probe)};
   attempt_.event_loop = probes_->event_loop();
   record.degraded_samples = probes_->degraded();
   record.turn_count = turns_->completed();
   const load::Series& fresh = probes_->series(Probe::fresh_connection);
   record.fresh_connection_failed = fresh.count(load::Outcome::ok) < fresh.ended() || fresh.ended() == 0;
   for (const auto& turn : attempt_.turns) {
-    if (turn->completed) attempt_.turns_time = std::max(attempt_.turns_time, *turn->completed - attempt_.load_start);
+    if (turn->completed)
+      attempt_.turns_time = std::max(attempt_.turns_time, *turn->completed - attempt_.load_start);
   }
   record.turns_duration_ms = to_ms(attempt_.turns_time);
   std::uint64_t unasked = 0;
@@ -110,10 +115,12 @@ void Course::read_aftermath() {
       malformed += client->traffic().malformed_frames;
     }
   }
-  attempt_.server_checks.check("one_answer_each", unasked == 0, [] { return "no response that nobody asked for"; },
-                               [&] { return fmt::to_string(unasked); });
-  attempt_.server_checks.check("frames_well_formed", malformed == 0, [] { return "all frames"; },
-                               [&] { return fmt::format("{} malformed", malformed); });
+  attempt_.server_checks.check(
+      "one_answer_each", unasked == 0, [] { return "no response that nobody asked for"; },
+      [&] { return fmt::to_string(unasked); });
+  attempt_.server_checks.check(
+      "frames_well_formed", malformed == 0, [] { return "all frames"; },
+      [&] { return fmt::format("{} malformed", malformed); });
   check_requests();
   const bool has_timeline =
       options_.diagnostics_timeline && request_.target.kind != lab_gateway::TargetKind::url;
@@ -135,9 +142,10 @@ void Course::check_requests() {
   if (!counted) return;
   const std::uint64_t warm = warm_ ? warm_->completed() : 0;
   const std::uint64_t expected = record.expected_model_requests + warm;
-  attempt_.server_checks.check("model_requests", attempt_.model_requests.all == expected,
-                               [&] { return fmt::format("{}, warm turns included", expected); },
-                               [&] { return fmt::to_string(attempt_.model_requests.all); });
+  attempt_.server_checks.check(
+      "model_requests", attempt_.model_requests.all == expected,
+      [&] { return fmt::format("{}, warm turns included", expected); },
+      [&] { return fmt::to_string(attempt_.model_requests.all); });
 }
 
 }  // namespace tare::gateway_bench

@@ -39,12 +39,12 @@ double decimal(std::string_view flag, const std::string& text, double low, doubl
 }
 
 std::vector<std::string> targets_of(const RawOptions& raw) {
-  std::vector<std::string> fallback{"embedded"};
-  if (raw.url) fallback = {"url"};
-  if (raw.entry) fallback = {"openclaw"};
-  if (!raw.targets && !raw.extra_targets.empty()) fallback.clear();
-  std::vector<std::string> targets = bench::target_list(raw.targets, raw.extra_targets, fallback);
+  std::vector<std::string> targets;
+  if (raw.targets) targets = bench::list("--targets", *raw.targets);
+  targets.insert(targets.end(), raw.extra_targets.begin(), raw.extra_targets.end());
+  if (targets.empty()) targets = {raw.url ? "url" : raw.entry ? "openclaw" : "embedded"};
   for (const std::string& name : targets) {
+    if (std::ranges::count(targets, name) > 1) refuse(fmt::format("the gateway '{}' is named twice", name));
     if (std::ranges::find(known_targets, name) != known_targets.end()) continue;
     const auto near = text::did_you_mean(name, known_targets);
     refuse(fmt::format("no gateway named '{}'", text::one_line(name)),
@@ -87,8 +87,7 @@ void read_numbers(const RawOptions& raw, Options& options) {
   optional("--max-control-ms", raw.max_control_ms, options.max_control_ms, {1, 30'000});
   optional("--max-handshake-ms", raw.max_handshake_ms, options.max_handshake_ms, {1, 30'000});
   if (raw.stream_chunk_delay_ms)
-    options.stream_chunk_delay_ms =
-        decimal("--stream-chunk-delay-ms", *raw.stream_chunk_delay_ms, 0, 30'000);
+    options.stream_chunk_delay_ms = decimal("--stream-chunk-delay-ms", *raw.stream_chunk_delay_ms, 0, 30'000);
   if (raw.cadence_ms) options.cadence_ms = decimal("--cadence-ms", *raw.cadence_ms, 0.1, 5'000);
 }
 
@@ -104,8 +103,9 @@ void check_targets_fit(const RawOptions& raw, const Options& options) {
   needs(options.plugin_count > 0, "--plugin-count", "openclaw");
   if (has(options, "url")) {
     if (!raw.url) refuse("the target url needs --url", "", "say where the gateway is: --url ws://HOST:PORT");
-    if (raw.provider_url) refuse("--provider-url and the target url exclude each other",
-                                 "a gateway that runs already has its model server");
+    if (raw.provider_url)
+      refuse("--provider-url and the target url exclude each other",
+             "a gateway that runs already has its model server");
   }
   if (!has(options, "embedded")) return;
   const auto lacks = [&](bool given, std::string_view flag, std::string_view what) {

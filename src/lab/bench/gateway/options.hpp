@@ -44,8 +44,8 @@ struct Options {
   bool closed_loop = false;
   std::optional<std::uint64_t> probe_rounds;
   std::uint64_t runs = 1;
-  std::uint64_t warmup = 0;            ///< runs that count for nothing
-  std::uint64_t timeout_ms = 120'000;  ///< of start-up, of set-up and of the load, each
+  std::uint64_t warmup = 0;             ///< runs that count for nothing
+  std::uint64_t timeout_ms = 120'000;   ///< of start-up, of set-up and of the load, each
   std::optional<std::uint64_t> slo_ms;  ///< a turn within it counts as good
   std::optional<std::uint64_t> max_control_ms;
   std::optional<std::uint64_t> max_handshake_ms;

@@ -37,7 +37,7 @@ TEST(GatewayOptions, HasTheDefaultsOfTheSeed) {
 }
 
 struct Bound {
-  std::optional<std::string> RawOptions::*flag;
+  std::optional<std::string> RawOptions::* flag;
   const char* good;
   const char* bad;
   const char* refusal;
@@ -74,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bound{&RawOptions::warmup, "10", "11", "--warmup must be 0 to 10, got 11"},
         Bound{&RawOptions::timeout_ms, "600000", "600001", "--timeout-ms must be 1 to 600000, got 600001"},
         Bound{&RawOptions::probe_rounds, "2048", "2049", "--probe-rounds must be 1 to 2048, got 2049"},
-        Bound{&RawOptions::max_control_ms, "30000", "30001", "--max-control-ms must be 1 to 30000, got 30001"},
+        Bound{&RawOptions::max_control_ms, "30000", "30001",
+              "--max-control-ms must be 1 to 30000, got 30001"},
         Bound{&RawOptions::max_handshake_ms, "30000", "x", "--max-handshake-ms must be 1 to 30000, got x"},
         Bound{&RawOptions::stream_chunk_delay_ms, "0", "30001",
               "--stream-chunk-delay-ms must be 0 to 30000, got 30001"},

@@ -24,8 +24,7 @@ std::size_t operator_connections(std::uint64_t sessions) {
 
 Needs needs_of(const Options& options) {
   const std::uint64_t clients = operator_connections(options.concurrency) + options.subscribers + 1 +
-                                options.history_clients + options.session_update_clients +
-                                http_connections;
+                                options.history_clients + options.session_update_clients + http_connections;
   Needs needs;
   needs.lab_fds = clients + own_files;
   needs.gateway_fds = clients + options.concurrency + own_files;

@@ -26,16 +26,17 @@ struct ProbeName {
   std::string_view row;
   std::string_view name;
 };
-constexpr std::array<ProbeName, probe_count> probe_names{{{"readyz", "/readyz"},
-                                                          {"control_ui", "/"},
-                                                          {"sessions_list", "sessions.list"},
-                                                          {"chat_history", "chat.history"},
-                                                          {"messages_subscribe", "sessions.messages.subscribe"},
-                                                          {"sessions_patch", "sessions.patch"},
-                                                          {"tasks_list", "tasks.list"},
-                                                          {"cron_list", "cron.list"},
-                                                          {"cron_status", "cron.status"},
-                                                          {"fresh_connection", "fresh connection"}}};
+constexpr std::array<ProbeName, probe_count> probe_names{
+    {{"readyz", "/readyz"},
+     {"control_ui", "/"},
+     {"sessions_list", "sessions.list"},
+     {"chat_history", "chat.history"},
+     {"messages_subscribe", "sessions.messages.subscribe"},
+     {"sessions_patch", "sessions.patch"},
+     {"tasks_list", "tasks.list"},
+     {"cron_list", "cron.list"},
+     {"cron_status", "cron.status"},
+     {"fresh_connection", "fresh connection"}}};
 
 std::optional<double> number_in(const json::Object& object, std::string_view name) {
   const json::Value* value = object.if_contains(name);
@@ -98,8 +99,7 @@ std::optional<Fault> fault_of(Probe probe, const load::HttpAnswer& answer) {
 std::optional<Fault> fault_of(Probe probe, const lab_gateway::Answer& answer) {
   if (answer.outcome != Outcome::ok) return Fault{Fault::Kind::failed, answer.error};
   if (!lab_gateway::member(answer.payload, proof_of(probe)).empty()) return std::nullopt;
-  return Fault{Fault::Kind::wrong,
-               fmt::format("{} answered without '{}'", name_of(probe), proof_of(probe))};
+  return Fault{Fault::Kind::wrong, fmt::format("{} answered without '{}'", name_of(probe), proof_of(probe))};
 }
 
 /// A round of the sampler: over when its last part is.
@@ -127,10 +127,12 @@ Probes::~Probes() {
 
 void Probes::begin() {
   const bool closed = options_.closed_loop;
-  const load::Schedule rounds{closed ? load::Pace::closed_from_start : load::Pace::open, options_.cadence(), {},
+  const load::Schedule rounds{closed ? load::Pace::closed_from_start : load::Pace::open,
+                              options_.cadence(),
+                              {},
                               options_.probe_rounds};
-  sampler_ = std::make_unique<load::Pacer>(
-      io_, rounds, [this](std::uint64_t index, Instant due) { sample(index, due); });
+  sampler_ = std::make_unique<load::Pacer>(io_, rounds,
+                                           [this](std::uint64_t index, Instant due) { sample(index, due); });
   load::Schedule bursts = rounds;
   if (closed) bursts.pace = load::Pace::closed_from_end;
   for (std::size_t i = 0; i < crew_.history.size(); ++i) {
@@ -302,8 +304,8 @@ void Probes::give_up() {
 void Probes::add(Probe probe, load::Sample sample, std::optional<Fault> fault) {
   open_ -= 1;
   const bool is_wrong = fault && fault->kind == Fault::Kind::wrong;
-  checks_[static_cast<std::size_t>(probe)].check("right_answer", !is_wrong, [] { return "what was asked for"; },
-                                                 [&] { return fault->text; });
+  checks_[static_cast<std::size_t>(probe)].check(
+      "right_answer", !is_wrong, [] { return "what was asked for"; }, [&] { return fault->text; });
   if (fault) {
     if (sample.outcome == Outcome::ok) sample.outcome = Outcome::failed;
     sample.error = text::escape_bad_utf8(fault->text.substr(0, error_bytes));
@@ -322,9 +324,14 @@ void Probes::read_event_loop(const load::HttpAnswer& answer) {
   try {
     const json::Value value = json::parse(found, "eventLoop");
     const json::Object& object = value.as_object();
-    EventLoopReading reading{answer.ended, {}, number_in(object, "delayP99Ms"), number_in(object, "delayMaxMs"),
-                             number_in(object, "utilization"), number_in(object, "cpuCoreRatio")};
-    const bool says = reading.delay_p99_ms || reading.delay_max_ms || reading.utilization || reading.cpu_core_ratio;
+    EventLoopReading reading{answer.ended,
+                             {},
+                             number_in(object, "delayP99Ms"),
+                             number_in(object, "delayMaxMs"),
+                             number_in(object, "utilization"),
+                             number_in(object, "cpuCoreRatio")};
+    const bool says =
+        reading.delay_p99_ms || reading.delay_max_ms || reading.utilization || reading.cpu_core_ratio;
     if (says) event_loop_.push_back(reading);
   } catch (const std::exception&) {
     // What is no event loop says nothing of it.

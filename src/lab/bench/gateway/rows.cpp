@@ -70,8 +70,7 @@ void Rows::put(const Attempt& attempt, const Figure& figure, Sample sample) {
 }
 
 Rows::Tally& Rows::tally_of(const Attempt& attempt, const Figure& figure) {
-  Tally& tally =
-      tallies_[{{std::string(figure.row), attempt.target}, std::string(figure.metric)}];
+  Tally& tally = tallies_[{{std::string(figure.row), attempt.target}, std::string(figure.metric)}];
   if (std::exchange(tally.run, attempt.record.run) != attempt.record.run) tally.of_run = 0;
   return tally;
 }
@@ -154,9 +153,10 @@ void Rows::add_load(const Attempt& attempt) {
   put_value(attempt, {"load", "total"}, seconds * 1e3);
   put_value(attempt, {"load", "turns_per_s", "1/s", report::Better::higher}, completed / seconds);
   Checks checks;
-  checks.check("every_turn_completed", attempt.record.turn_count == attempt.turns.size(),
-               [&] { return fmt::to_string(attempt.turns.size()); },
-               [&] { return fmt::to_string(attempt.record.turn_count); });
+  checks.check(
+      "every_turn_completed", attempt.record.turn_count == attempt.turns.size(),
+      [&] { return fmt::to_string(attempt.turns.size()); },
+      [&] { return fmt::to_string(attempt.record.turn_count); });
   report::Row& row = row_of("load", attempt.target);
   add_checks(row, checks);
   row.counters["turns"] += static_cast<std::int64_t>(attempt.record.turn_count);
@@ -190,9 +190,10 @@ void Rows::add_probe(const Attempt& attempt, Probe probe, const Attempt::Probed&
   const Nanoseconds error = series.start_error().quantile(0.99).value_or(Nanoseconds(0));
   row.counters["startErrorP99Ns"] = std::max<std::int64_t>(row.counters["startErrorP99Ns"], error.count());
   Checks checks = probed.checks;
-  checks.check("every_start_accounted", series.ended() + series.unsent_starts() == series.due_starts(),
-               [&] { return fmt::format("{} starts", series.due_starts()); },
-               [&] { return fmt::format("{} ended, {} unsent", series.ended(), series.unsent_starts()); });
+  checks.check(
+      "every_start_accounted", series.ended() + series.unsent_starts() == series.due_starts(),
+      [&] { return fmt::format("{} starts", series.due_starts()); },
+      [&] { return fmt::format("{} ended, {} unsent", series.ended(), series.unsent_starts()); });
   add_checks(row, checks);
   if (series.due_starts() > 0) return;
   row.status = report::RowStatus::unavailable;
@@ -206,8 +207,9 @@ void Rows::add_event_loop(const Attempt& attempt) {
                                  const std::optional<double>& value) {
       if (!value) return;
       put(attempt, {"event_loop", metric, unit}, {value, reading.at});
-      checks.check("not_negative", *value >= 0, [] { return "0 or more"; },
-                   [&] { return fmt::format("{} {}", metric, *value); });
+      checks.check(
+          "not_negative", *value >= 0, [] { return "0 or more"; },
+          [&] { return fmt::format("{} {}", metric, *value); });
     };
     put_reading("delay_p99", "ms", reading.delay_p99_ms);
     put_reading("delay_max", "ms", reading.delay_max_ms);

@@ -40,8 +40,8 @@ std::vector<Target> find_targets(const Request& request) {
 report::Target facts_of(const Target& target, const std::vector<Target>& all) {
   report::Target facts;
   facts.id = target.id;
-  facts.kind = target.kind == TargetKind::openclaw && all.size() > 1 ? report::Lane::reference
-                                                                     : report::Lane::subject;
+  facts.kind =
+      target.kind == TargetKind::openclaw && all.size() > 1 ? report::Lane::reference : report::Lane::subject;
   facts.version = target.version;
   if (!target.program.empty()) {
     facts.path = target.program.string();
@@ -118,7 +118,11 @@ void Run::measure_once(const Target& target, std::uint64_t index) {
   const std::uint64_t run = counts ? index - options_.warmup : index;
   const std::string name = fmt::format("{} {} of {} on {}", counts ? "run" : "warm-up", run + 1,
                                        counts ? options_.runs : options_.warmup, target.id);
-  AttemptRequest request{target, options_, run, measure::mix(options_.seed, 2 * index + 1), around_.interrupt,
+  AttemptRequest request{target,
+                         options_,
+                         run,
+                         measure::mix(options_.seed, 2 * index + 1),
+                         around_.interrupt,
                          [&](const Pulse& pulse) {
                            around_.progress.update(fmt::format("{}  {}", name, pulse.label), pulse.done,
                                                    pulse.total);

@@ -6,8 +6,8 @@
 #include "lab/bench/common/life.hpp"
 #include "lab/bench/gateway/options.hpp"
 
-/// The bench `gateway`: does a gateway stay responsive while agents stream? Each run has a gateway and a model
-/// server of its own; the runs of several gateways take turns.
+/// The bench `gateway`: does a gateway stay responsive while agents stream? Each run has a gateway and a
+/// model server of its own; the runs of several gateways take turns.
 namespace tare::gateway_bench {
 
 struct Request : bench::Order {

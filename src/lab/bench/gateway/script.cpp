@@ -12,8 +12,7 @@ Line Script::line(std::uint64_t session, std::uint64_t turn, Phase phase) const 
   if (phase == Phase::warm) {
     line.message += " [[delay:0]]";
   } else {
-    if (options_.tool_events)
-      line.message += fmt::format(R"( [[tool:{} {{"command":"true"}}]])", tool_name);
+    if (options_.tool_events) line.message += fmt::format(R"( [[tool:{} {{"command":"true"}}]])", tool_name);
     if (options_.subagents > 0) line.message += fmt::format(" [[subagents:{}]]", options_.subagents);
   }
   line.reply = line.marker;

@@ -39,7 +39,8 @@ TEST(Script, WarmTurnsNeitherWaitNorCallTools) {
   EXPECT_EQ(script.line(0, 0, Phase::warm).message,
             "Reply with benchmark stream 1. [[marker:warm-1-1-1]] [[delay:0]]");
   EXPECT_EQ(script.line(0, 0, Phase::load).message,
-            "Reply with benchmark stream 1. [[marker:load-1-1-1]] [[tool:exec {\"command\":\"true\"}]] [[subagents:3]]");
+            "Reply with benchmark stream 1. [[marker:load-1-1-1]] [[tool:exec {\"command\":\"true\"}]] "
+            "[[subagents:3]]");
 }
 
 TEST(SyntheticMessage, HasItsSizeAndSaysWhoseItIs) {

@@ -52,9 +52,8 @@ void Seeding::inject(std::uint64_t session, std::uint64_t message) {
     wakeup_.notify();
     return next();
   }
-  const json::Value params{
-      {"sessionKey", session_key(session)},
-      {"message", synthetic_message(session, message, options_.history_message_chars)}};
+  const json::Value params{{"sessionKey", session_key(session)},
+                           {"message", synthetic_message(session, message, options_.history_message_chars)}};
   ask("chat.inject", json::line(params), [this, session, message] { inject(session, message + 1); });
 }
 

@@ -12,8 +12,8 @@
 
 namespace tare::gateway_bench {
 
-/// Makes the sessions of a run and their synthetic history, 16 sessions at a time. It starts at once; all must
-/// outlive it.
+/// Makes the sessions of a run and their synthetic history, 16 sessions at a time. It starts at once; all
+/// must outlive it.
 class Seeding {
  public:
   /// `root`: where the workspaces of the sessions are made, if they have some.

