@@ -110,6 +110,8 @@ class Connection(socketserver.BaseRequestHandler):
             return None
         if method == "sessions.list" and fault == "no-list" and self.server.asked.get("agent"):
             return None
+        if method == "sessions.list" and fault == "slow-list" and self.server.asked.get("agent"):
+            time.sleep(0.08)
         self.respond(frame, {"subscribed": True, "sessions": [], "messages": [], "tasks": [], "jobs": [], "enabled": False, "key": "k"})
         if method == "sessions.list" and fault == "twice":
             self.respond(frame, {"sessions": []})
@@ -119,8 +121,6 @@ class Connection(socketserver.BaseRequestHandler):
         key, session = params["idempotencyKey"], params["sessionKey"]
         self.runs[key] = frame
         self.respond(frame, {"runId": key, "sessionKey": session, "status": "accepted"})
-        if self.server.fault == "slow" and "load-" in key:
-            time.sleep(0.2)
         if self.server.fault == "foreign":
             self.event("chat", {"runId": "somebody", "sessionKey": session, "seq": 1, "state": "delta", "deltaText": "no"})
         self.event("chat", {"runId": key, "sessionKey": session, "seq": 1, "state": "delta", "deltaText": "hello"})

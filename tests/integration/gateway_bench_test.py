@@ -1,0 +1,263 @@
+"""`tare gateway`: a whole run on the built-in gateway, and what the bench does when a gateway, its files or a person get in the way."""
+
+import json
+import os
+import pathlib
+import resource
+import signal
+import time
+
+import fake_gateway
+import harness
+
+FAST = ("--stream-chunk-delay-ms", 0, "--warm-turns", 1, "--cadence-ms", 5)
+
+
+class GatewayBench(harness.TareTest):
+    def bench(self, *arguments, code=0, **options):
+        result = self.tare("gateway", "--output", "out.json", *arguments, **options)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result
+
+    def fake(self, fault=None):
+        gateway = fake_gateway.FakeGateway(fault)
+        self.addCleanup(gateway.close)
+        return gateway
+
+    def fails(self, fault, *arguments, code=1):
+        """The last line that the bench says about a gateway with this fault."""
+        gateway = self.fake(fault)
+        result = self.bench("--url", gateway.url, "--concurrency", 2, *FAST, *arguments, code=code)
+        document = self.document("out.json")
+        self.assertFalse(document["complete"] and document["invariants"]["ok"])
+        return result.stderr
+
+    # What a run leaves.
+
+    def test_everything_at_once(self):
+        result = self.bench(*FAST, "--concurrency", 4, "--turns-per-session", 3, "--session-count", 12, "--history-messages", 3,
+                            "--history-clients", 2, "--history-burst", 3, "--subscribers", 2, "--session-updates", 20,
+                            "--session-update-clients", 2, "--control-plane", "--visible-observer", "--workspace-fanout",
+                            "--slo-ms", 5000, "--runs", 2, "--warmup", 1, "--json", "--max-control-ms", 20000,
+                            "--max-handshake-ms", 20000)
+        document = json.loads(result.stdout)
+        self.assertEqual(document, self.document("out.json"))
+        self.assertTrue(document["complete"])
+        self.assertEqual(document["invariants"], {"ok": True, "failures": []})
+        rows = {row["row"]: row for row in document["rows"]}
+        self.assertEqual({row["status"] for row in rows.values()}, {"ok"})
+        self.assertEqual(len(rows["turns"]["metrics"]["total"]["samples"]), 2 * 4 * 3)
+        self.assertEqual(set(rows["turns"]["metrics"]["total"]["process"]), {0, 1})
+        self.assertEqual(len(rows["sessions_patch"]["metrics"]["total"]["samples"]), 2 * 20)
+        self.assertEqual(len(rows["setup_subscribe"]["metrics"]["total"]["samples"]), 2 * 2)
+        for probe in ("readyz", "control_ui", "sessions_list", "chat_history", "messages_subscribe", "tasks_list", "cron_list",
+                      "cron_status", "fresh_connection"):
+            counters = rows[probe]["counters"]
+            self.assertEqual(counters["due"], rows[probe]["metrics"]["total"]["summary"]["count"] + counters["unsent"], probe)
+            self.assertGreater(counters["due"], 0, probe)
+        for name in ("cpu_total", "cpu_per_turn", "cpu_main_thread", "core_ratio", "rss_before", "rss_peak", "rss_after", "heap_used",
+                     "ready", "stop"):
+            self.assertEqual(len(rows["server"]["metrics"][name]["samples"]), 2, name)
+        checked = {one["id"]: one["checked"] for one in rows["turns"]["invariants"]}
+        self.assertEqual(checked["reply_exact"], 24)
+        self.assertEqual(checked["stream_exact"], 24)
+        self.assertEqual({budget["verdict"] for budget in document["budgets"]}, {"pass"})
+        (record,) = document["gateways"]
+        self.assertEqual([run["turnCount"] for run in record["runs"]], [12, 12])
+        self.assertEqual([run["modelRequestCount"] for run in record["runs"]], [12, 12])
+        for run in record["runs"]:
+            self.assertTrue(run["gatewayProcess"]["clean"])
+            self.assertLess(run["loadWindow"]["startMonotonicMicros"], run["loadWindow"]["endMonotonicMicros"])
+            self.assertGreaterEqual(len(run["probeWarmup"]["samples"]), 1)
+            self.assertEqual(run["probeWorkload"]["pace"], "open-loop")
+            self.assertEqual(run["pluginMetadataScans"]["count"], 0)
+            self.assertEqual(run["leaks"]["connections"], 0)
+            self.assertEqual(run["leaks"]["activeRuns"], 0)
+        summary = record["summary"]
+        self.assertEqual(summary["turnCount"], 24)
+        self.assertEqual(summary["gatewayUncleanExits"], 0)
+        self.assertEqual(summary["budgetViolations"], [])
+        self.assertEqual(summary["sessionUpdateSampleCount"], 40)
+        for name in ("readyzLatencyMs", "sessionsListLatencyMs", "historyLatencyMs", "gatewayProcessCpuMsPerTurn", "gatewayPeakRssMb"):
+            self.assertGreater(summary[name]["p50"], 0, name)
+
+    def test_fixed_rounds_are_made_exactly(self):
+        for pace, extra in (("open-loop", ()), ("closed-loop", ("--closed-loop",))):
+            with self.subTest(pace):
+                self.bench(*FAST, "--concurrency", 2, "--session-count", 4, "--history-clients", 2, "--history-burst", 3,
+                           "--probe-rounds", 12, *extra)
+                document = self.document("out.json")
+                for row, count in (("readyz", 12), ("control_ui", 12), ("sessions_list", 12), ("chat_history", 12 * 2 * 3)):
+                    self.assertEqual(self.row(document, row, "embedded")["counters"]["due"], count, row)
+                workload = document["gateways"][0]["runs"][0]["probeWorkload"]
+                self.assertEqual((workload["mode"], workload["pace"]), ("fixed-rounds", pace))
+                self.assertEqual((workload["samplerRoundsPerRun"], workload["historyRequestsPerRun"]), (12, 72))
+
+    def test_beyond_the_limit_of_samples_the_histogram_goes_on(self):
+        self.bench(*FAST, "--concurrency", 50, "--turns-per-session", 50, "--warm-turns", 0, "--probe-rounds", 3)
+        metric = self.row(self.document("out.json"), "turns", "embedded")["metrics"]["total"]
+        self.assertEqual(len(metric["samples"]), 2048)
+        self.assertEqual(metric["histogram"]["count"], 2500)
+        self.assertEqual(metric["summary"]["count"], 2500)
+
+    def test_cold_and_without_a_timeline(self):
+        self.bench("--stream-chunk-delay-ms", 0, "--cold", "--no-diagnostics-timeline", "--probe-rounds", 2)
+        (run,) = self.document("out.json")["gateways"][0]["runs"]
+        self.assertEqual(run["modelRequestCount"], 8)
+        self.assertIsNone(run["pluginMetadataScans"])
+
+    def test_a_budget_that_fails_is_exit_code_3(self):
+        result = self.bench("--url", self.fake("slow-list").url, "--concurrency", 1, *FAST, "--max-control-ms", 50, code=3)
+        self.assertIn("tare: budget sessions_list.url: Gateway sessions.list probe exceeded 50ms", result.stderr)
+        document = self.document("out.json")
+        self.assertTrue(document["complete"])
+        self.assertEqual(len(document["gateways"][0]["summary"]["budgetViolations"]), 1)
+
+    # Gateways that misbehave.
+
+    def test_a_good_foreign_gateway(self):
+        result = self.bench("--url", self.fake().url, "--concurrency", 2, *FAST)
+        document = self.document("out.json")
+        self.assertEqual(document["targets"][0]["version"], "9.9")
+        self.assertIsNone(document["gateways"][0]["runs"][0]["gatewayProcess"])
+        self.assertIsNone(document["gateways"][0]["runs"][0]["modelRequestCount"])
+        self.assertNotIn("reply_exact", result.stderr)
+
+    def test_wrong_gateways_fail_the_run(self):
+        for fault, said in (
+                ("foreign", "own_events: expected events of its own runs"),
+                ("twice", "one_answer_each: expected no response that nobody asked for"),
+                ("no-page", "gateway probes did not become fast and healthy"),
+                ("no-second", "settled: expected a second response, got none"),
+                ("protocol", "the gateway speaks protocol 3"),
+                ("token", "--token"),
+        ):
+            with self.subTest(fault):
+                self.assertIn(said, self.fails(fault, *(("--timeout-ms", 3000) if fault == "no-page" else ())))
+
+    def test_a_token_lets_in(self):
+        url = self.fake("token").url
+        self.bench("--url", url, "--token", "secret", "--concurrency", 1, *FAST)
+        self.assertNotIn("secret", json.dumps(self.document("out.json")["config"]))
+        self.bench("--url", url, "--concurrency", 1, *FAST, env={"TARE_GATEWAY_TOKEN": "secret"})
+
+    def test_a_turn_that_is_lost_ends_with_the_time_limit(self):
+        self.assertIn("turn of session", self.fails("lost-turn", "--timeout-ms", 500))
+
+    def test_an_answer_that_never_comes_is_censored(self):
+        self.bench("--url", self.fake("no-list").url, "--concurrency", 1, *FAST, "--timeout-ms", 3000)
+        row = self.row(self.document("out.json"), "sessions_list", "url")
+        self.assertGreater(row["counters"]["censored"], 0)
+        self.assertEqual(row["metrics"]["total"]["summary"]["count"], 0)
+        self.assertIsNone(row["metrics"]["total"]["samples"][0])
+
+    def test_gaps_in_the_sequence_are_counted(self):
+        self.bench("--url", self.fake("gap").url, "--concurrency", 2, *FAST)
+        self.assertEqual(self.document("out.json")["gateways"][0]["runs"][0]["sequenceGaps"], 4)
+
+    def test_nobody_there(self):
+        gateway = self.fake()
+        url = gateway.url
+        gateway.close()
+        result = self.bench("--url", url, code=1)
+        self.assertIn("Connection refused", result.stderr)
+
+    def test_an_entry_that_is_no_gateway(self):
+        for program, said in (("setTimeout(() => {}, 1e6)", "ready"), ("process.exit(7)", "exit code 7"),
+                              ("console.error('boom'); process.exit(1)", "boom")):
+            with self.subTest(program):
+                (self.folder / "package.json").write_text('{"name":"openclaw","version":"1.2.3"}', encoding="utf-8")
+                (self.folder / "entry.js").write_text(program, encoding="utf-8")
+                result = self.bench("--entry", "entry.js", "--timeout-ms", 1500, code=1)
+                self.assertIn(said, result.stderr)
+                self.assertFalse(self.document("out.json")["complete"])
+
+    # What gets in the way.
+
+    def child(self, name):
+        """The pid of a server of the bench; waits until there is one."""
+        needle = ["serve", name]
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for pid in self.left_over():
+                try:
+                    words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+                except OSError:
+                    continue
+                if words[1:3] == needle:
+                    return pid
+            time.sleep(0.01)
+        raise AssertionError(f"no {name}")
+
+    def under_load(self, process):
+        """Waits until the model server works on turns of the load: they take seconds each."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for log in pathlib.Path(self.scratch).glob("tare-gateway*/timeline.jsonl"):
+                if log.read_text(encoding="utf-8").count('"gateway.turn"') >= 8:
+                    return
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        raise AssertionError("it never was under load")
+
+    def test_a_gateway_that_dies_under_load(self):
+        for name in ("gateway", "provider"):
+            with self.subTest(name):
+                process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
+                pid = self.child(name)
+                self.under_load(process)
+                os.kill(pid, signal.SIGKILL)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 1, err)
+                self.assertIn("gateway stderr tail:", err)
+                self.assertIn("mock provider output tail:", err)
+                if name == "gateway":
+                    self.assertIn("the gateway ended by itself, under load (killed by SIGKILL)", err)
+                document = self.document("out.json")
+                self.assertFalse(document["complete"])
+                self.assertEqual(self.row(document, "turns", "embedded")["status"], "failed")
+                self.assertEqual(self.left_over(), [])
+                self.assertEqual(os.listdir(self.scratch), [])
+
+    def test_a_signal_ends_it_in_order(self):
+        for when, number, code in (("start", signal.SIGINT, 130), ("load", signal.SIGINT, 130), ("load", signal.SIGTERM, 143)):
+            with self.subTest(f"{when} {number}"):
+                process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
+                self.child("gateway")
+                if when == "load":
+                    self.under_load(process)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, code, err)
+                self.assertIn("interrupted", err)
+                self.assertFalse(self.document("out.json")["complete"])
+                self.assertEqual(self.left_over(), [])
+                self.assertEqual(os.listdir(self.scratch), [])
+
+    def test_too_few_descriptors_are_seen_before_the_run(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))
+
+        result = self.tare("gateway", "--concurrency", 1000, preexec_fn=limit)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("this load needs 1,", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_refusals(self):
+        for arguments, said in (
+                (("--concurrency", "0"), "--concurrency must be 1 to 10000, got 0"),
+                (("--target", "nobody"), "no gateway named 'nobody'"),
+                (("--entry", "no/such/file.js"), "no/such/file.js"),
+                (("--url", "http://127.0.0.1:1"), "http://127.0.0.1:1"),
+                (("--tool-events",), "--tool-events is not for the target embedded"),
+                (("--cadence-ms", "0.05"), "--cadence-ms must be 0.1 to 5000, got 0.05"),
+                (("--output", "no/such/"), "--output"),
+                (("--browser-session-clicks", "3"), "--browser-session-clicks"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(said, self.refused("gateway", *arguments))
+        self.assertIn("takes its flags behind `call`", self.refused("gateway", "--runs", "2", "call", "health"))
+
+
+if __name__ == "__main__":
+    harness.main()
