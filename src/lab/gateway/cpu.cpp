@@ -1,5 +1,6 @@
 #include "lab/gateway/cpu.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <string>
@@ -26,12 +27,10 @@ std::optional<Nanoseconds> clock_of(pid_t pid) {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
-/// A total, divided as the ticks are.
+/// A total, divided as the ticks say.
 CpuTime divide(Nanoseconds total, const proc::Stat& stat) {
-  const double ticks = static_cast<double>(stat.utime + stat.stime);
-  const double share = ticks > 0 ? static_cast<double>(stat.utime) / ticks : 1;
-  const Nanoseconds user(static_cast<Nanoseconds::rep>(static_cast<double>(total.count()) * share));
-  return {user, total - user};
+  const Nanoseconds system = std::min(of_ticks(stat.stime), total);
+  return {total - system, system};
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ struct CpuTime {
 
 /// Of a process and its descendants, children that they waited for included; nothing when it is gone. The sum
 /// of user and system time is exact for what runs (the process's CPU clock), and in steps of 10 ms for
-/// children that were waited for. How it divides into the two is what the kernel's ticks say. What a
-/// descendant used whose parent ended before it is in it no more.
+/// children that were waited for. How it divides into the two is known to 10 ms a process. What a descendant
+/// used whose parent ended before it is in it no more.
 std::optional<CpuTime> tree_cpu_of(pid_t pid);
 
 /// Of the first thread of a process, exact (schedstat); divided as above.

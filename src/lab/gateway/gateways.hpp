@@ -10,7 +10,8 @@
 /// The three kinds of gateways.
 namespace tare::lab_gateway {
 
-std::unique_ptr<Gateway> make_embedded(boost::asio::io_context& io, Target target, GatewaySetup setup);
+std::unique_ptr<Gateway> make_embedded(boost::asio::io_context& io, const Target& target,
+                                       const GatewaySetup& setup);
 std::unique_ptr<Gateway> make_openclaw(boost::asio::io_context& io, Target target, GatewaySetup setup);
 std::unique_ptr<Gateway> make_url(boost::asio::io_context& io, Target target);
 

@@ -31,6 +31,7 @@ constexpr const char* server_variable = "TARE_SERVER";
 constexpr auto stray_limit = 1s;  ///< until the strays are gone
 constexpr auto drain_limit = 1s;  ///< for output that is still in the pipes
 constexpr auto kill_limit = 10s;
+constexpr auto closing_time = 200ms;  ///< from the end of all output to that of the process: most end at once
 constexpr std::size_t stderr_lines = 20;
 constexpr std::size_t most_at_once = 16 * 1024;
 
@@ -111,6 +112,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   asio::awaitable<void> wait_for(std::function<bool()> so, std::function<bool()> hopeless,
                                  std::string purpose, Instant deadline) {
     const auto keep = shared_from_this();
+    Instant patience = deadline;
     while (!so()) {
       const std::string words = text::tail(output_.both().text(), 3, 400);
       const auto fail = [&](ErrorCode code, const std::string& what, const std::string& why) {
@@ -120,9 +122,10 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
       };
       if (departed_) fail(ErrorCode::failed, "", process::describe(exit_));
       if (abandoned_) fail(ErrorCode::failed, "", "it was stopped");
-      if (running_ && hopeless()) fail(ErrorCode::failed, "", "it closed its output");
+      if (moment() >= patience && running_ && hopeless()) fail(ErrorCode::failed, "", "it closed its output");
       if (moment() >= deadline) fail(ErrorCode::timeout, " in time", "");
-      co_await change(deadline);
+      if (running_ && hopeless()) patience = std::min(patience, moment() + closing_time);
+      co_await change(patience);
     }
   }
 

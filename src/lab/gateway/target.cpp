@@ -96,7 +96,7 @@ std::unique_ptr<Gateway> make_gateway(asio::io_context& io, const Target& target
     case TargetKind::embedded:
       break;
   }
-  return make_embedded(io, target, std::move(setup));
+  return make_embedded(io, target, setup);
 }
 
 std::unique_ptr<Gateway> make_url(asio::io_context& io, Target target) {

@@ -67,7 +67,8 @@ class EmbeddedGateway final : public Gateway {
 
 }  // namespace
 
-std::unique_ptr<Gateway> make_embedded(asio::io_context& io, Target target, GatewaySetup setup) {
+std::unique_ptr<Gateway> make_embedded(asio::io_context& io, const Target& target,
+                                       const GatewaySetup& setup) {
   return std::make_unique<EmbeddedGateway>(io, target, setup);
 }
 

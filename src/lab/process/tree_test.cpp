@@ -202,6 +202,27 @@ TEST(KillTree, a_process_that_is_gone_is_nothing) {
   EXPECT_EQ(kill_tree(child.pid()), 0U);
 }
 
+TEST(KillLeftBehind, finds_the_group_and_what_carries_the_mark_and_nothing_else) {
+  Child other = piped("echo $$; exec sleep 1000");
+  SpawnOptions options{
+      .argv = {"/bin/sh", "-c",
+               "sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & read x; exit 0"},
+      .env = {{"TARE_TEST_MARK", "left"}},
+      .in = Stdio::pipe(),
+      .out = Stdio::pipe()};
+  Child child = spawn(options);
+  Lines lines(child);
+  const Fd in_group = announced(lines);
+  const Fd in_session = announced(lines);
+  child.in.reset();
+  ASSERT_TRUE(child.wait_exit(in(20s)));
+  EXPECT_EQ(kill_left_behind(child.pid(), "TARE_TEST_MARK", "left", in(20s)), 2U);
+  EXPECT_TRUE(is_gone(in_group));
+  EXPECT_TRUE(is_gone(in_session));
+  EXPECT_TRUE(is_alive(other.pid()));
+  EXPECT_EQ(kill_left_behind(child.pid(), "TARE_TEST_MARK", "left", in(20s)), 0U);
+}
+
 TEST(Strays, orphans_of_a_killed_driver_are_adopted_killed_and_reaped) {
   become_subreaper();
   Child keep = piped("cat >/dev/null");
