@@ -61,7 +61,9 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           gateway_idle(),
                                           load_timing(),
                                           load_http(),
-                                          load_known_answer()};
+                                          load_known_answer(),
+                                          load_websocket(),
+                                          load_websocket_cpu()};
   return all;
 }
 

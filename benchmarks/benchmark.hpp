@@ -157,5 +157,6 @@ Benchmark load_timing();
 Benchmark load_http();
 Benchmark load_known_answer();
 Benchmark load_websocket();
+Benchmark load_websocket_cpu();
 
 }  // namespace tare::benchmarks

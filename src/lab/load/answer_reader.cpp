@@ -173,7 +173,7 @@ void AnswerReader::begin_body() {
     fail("the server changes to another protocol");
   } else if (status_ < 200) {
     restart();  // the answer itself is still to come
-  } else if (status_ == 204 || status_ == 304) {
+  } else if (status_ == 204 || status_ == 304 || (!chunked_ && has_length_ && left_ == 0)) {
     finish({});
   } else if (chunked_) {
     // With both, somebody may take the length for the truth: the connection is not used any more.
@@ -184,8 +184,6 @@ void AnswerReader::begin_body() {
     part_ = Part::endless_body;
   } else if (left_ > most_body_bytes_) {
     fail("the body is too long");
-  } else if (left_ == 0) {
-    finish({});
   } else {
     part_ = Part::sized_body;
   }
