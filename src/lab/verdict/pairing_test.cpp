@@ -51,5 +51,30 @@ TEST(Pairing, six_workers_a_lane_are_pairs) {
   EXPECT_EQ(entry.change, Change::worse);
 }
 
+TEST(Pairing, six_runs_of_a_gateway_are_pairs_and_fewer_are_none) {
+  EXPECT_EQ(pairing_of_lanes(lanes("gateway", 5).rows[0], lanes("gateway", 6).rows[1]), Pairing::unpaired);
+  EXPECT_NE(compared(lanes("gateway", 1)).entries[0].reason.value_or("").find("(--runs)"), std::string::npos);
+  const Entry entry = compared(lanes("gateway", 6)).entries[0];
+  EXPECT_EQ(entry.pairs, 6U);
+  EXPECT_EQ(entry.change, Change::worse);
+}
+
+TEST(Pairing, runs_of_a_gateway_are_paired_though_each_took_another_number_of_samples) {
+  report::Document document = lanes("gateway", 6);
+  report::Metric& metric = document.rows[1].metrics.at("total");
+  // The first run of one lane is shorter, so that its rounds are those of other runs.
+  for (auto* column : {&metric.round, &metric.process}) column->erase(column->begin(), column->begin() + 7);
+  metric.samples.erase(metric.samples.begin(), metric.samples.begin() + 7);
+  metric.at_ms.erase(metric.at_ms.begin(), metric.at_ms.begin() + 7);
+  metric.outcome.erase(metric.outcome.begin(), metric.outcome.begin() + 7);
+  metric.error.erase(metric.error.begin(), metric.error.begin() + 7);
+  for (std::uint32_t i = 0; i < metric.round.size(); ++i) metric.round[i] = i;
+  summarise(metric);
+  document.rows[1].outcomes["ok"] = metric.samples.size();
+  const Entry entry = compared(document).entries[0];
+  EXPECT_EQ(entry.pairs, 6U);
+  EXPECT_NEAR(entry.ratio.value(), 2, 0.1);
+}
+
 }  // namespace
 }  // namespace tare::verdict
