@@ -1,7 +1,6 @@
 #include "lab/verdict/effect.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,7 +12,6 @@
 #include "lab/measure/paired.hpp"
 #include "lab/measure/permutation.hpp"
 #include "lab/measure/ranks.hpp"
-#include "lab/verdict/units.hpp"
 
 namespace tare::verdict {
 namespace {
@@ -29,12 +27,6 @@ std::size_t permutations_for(std::size_t samples) {
   constexpr std::size_t work = 20'000'000;
   return std::clamp<std::size_t>(work / std::max<std::size_t>(samples, 1), 199,
                                  measure::default_permutations);
-}
-
-double quantile_of_values(std::vector<double> values, double q) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(measure::quantile_index(values.size(), q));
-  std::ranges::nth_element(values, at);
-  return *at;
 }
 
 Processes by_process(const Series& series) {
@@ -61,7 +53,7 @@ std::size_t processes_of(const Series& series) {
 
 std::vector<double> quantiles_of(const Processes& processes, double q) {
   std::vector<double> values;
-  for (const std::vector<double>& samples : processes) values.push_back(quantile_of_values(samples, q));
+  for (const std::vector<double>& samples : processes) values.push_back(quantile_of(samples, q));
   return values;
 }
 
@@ -185,8 +177,8 @@ std::optional<Pairs> quantiles_by_process(const Pairs& rounds, double q) {
   Pairs result;
   for (auto& [process, side] : sides) {
     if (side.first.size() < measure::smallest_n(q)) return std::nullopt;
-    result.base.push_back(quantile_of_values(std::move(side.first), q));
-    result.now.push_back(quantile_of_values(std::move(side.second), q));
+    result.base.push_back(quantile_of(std::move(side.first), q));
+    result.now.push_back(quantile_of(std::move(side.second), q));
     result.process.push_back(process);
   }
   return result;
@@ -242,8 +234,8 @@ void paired_processes(Effect& effect, const Series& base, const Series& now, con
       effect.reason = too_few_in_each(question.quantile);
       return bare_change(effect);
     }
-    pairs.base.push_back(quantile_of_values(found->second, question.quantile));
-    pairs.now.push_back(quantile_of_values(samples, question.quantile));
+    pairs.base.push_back(quantile_of(found->second, question.quantile));
+    pairs.now.push_back(quantile_of(samples, question.quantile));
   }
   take(effect, measure::compare_paired(pairs.now, pairs.base));
   effect.pairs = pairs.now.size();
@@ -308,13 +300,6 @@ void unpaired(Effect& effect, const Series& base, const Series& now, const Quest
                                                permutations_for(base.samples.size() + now.samples.size()));
 }
 
-/// Its quantiles in a unit of which one is `factor` of the old.
-void scale(measure::Summary& summary, double factor) {
-  for (std::optional<double>* point : {&summary.p50, &summary.p90, &summary.p95, &summary.p99}) {
-    if (*point) **point *= factor;
-  }
-}
-
 /// Figures that left the range of numbers are none.
 Effect only_finite(Effect effect) {
   const auto finite = [](double value) { return std::isfinite(value); };
@@ -332,45 +317,6 @@ Effect only_finite(Effect effect) {
 }
 
 }  // namespace
-
-Series series_of(const report::Metric& metric) {
-  Series series{metric.unit, {}, {}, {}};
-  if (metric.histogram) series.counted = metric.summary;
-  series.samples.reserve(metric.samples.size());
-  series.round.reserve(metric.samples.size());
-  series.process.reserve(metric.samples.size());
-  for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-    if (!metric.samples[i] || metric.outcome[i] != report::Outcome::ok) continue;
-    series.samples.push_back(*metric.samples[i]);
-    series.round.push_back(metric.round[i]);
-    series.process.push_back(metric.process[i]);
-  }
-  return series;
-}
-
-std::uint64_t count_of(const Series& series) {
-  return series.counted ? series.counted->count : series.samples.size();
-}
-
-double quantile_of(const Series& series, double q) {
-  if (!series.counted) return quantile_of_values(series.samples, q);
-  const measure::Summary& all = *series.counted;
-  const std::array<std::pair<double, const std::optional<double>*>, 4> known{
-      {{0.50, &all.p50}, {0.90, &all.p90}, {0.95, &all.p95}, {0.99, &all.p99}}};
-  const auto distance = [q](const auto& entry) { return std::abs(entry.first - q); };
-  return std::ranges::min_element(known, {}, distance)->second->value();
-}
-
-std::optional<Series> in_unit(Series series, std::string_view unit) {
-  const auto factor = unit_factor(series.unit, unit);
-  if (!factor) return std::nullopt;
-  if (*factor != 1) {
-    for (double& sample : series.samples) sample *= *factor;
-    if (series.counted) scale(*series.counted, *factor);
-  }
-  series.unit = std::string(unit);
-  return series;
-}
 
 Effect effect_of(const Series& base, const Series& now, const Question& question) {
   Effect effect;

@@ -36,6 +36,9 @@ std::uint64_t count_of(const Series& series);
 /// Their quantile, one of those that a summary has. The series is not empty.
 double quantile_of(const Series& series, double q);
 
+/// The quantile of values in any order, of which there is at least one.
+double quantile_of(std::vector<double> values, double q);
+
 /// `series` in another unit. Nothing when the units measure different things.
 std::optional<Series> in_unit(Series series, std::string_view unit);
 
