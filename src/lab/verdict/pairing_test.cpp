@@ -59,21 +59,26 @@ TEST(Pairing, six_runs_of_a_gateway_are_pairs_and_fewer_are_none) {
   EXPECT_EQ(entry.change, Change::worse);
 }
 
+/// Six runs that differ by far more than their samples do, of which the first one has so many.
+report::Row runs_of(const std::string& target, double level, std::uint32_t first) {
+  report::Metric metric;
+  metric.unit = "ms";
+  for (std::uint32_t run = 0; run < 6; ++run) {
+    for (std::uint32_t i = 0; i < (run == 0 ? first : 10); ++i)
+      add_sample(metric, level * (1 + run), static_cast<std::uint32_t>(metric.samples.size()), run);
+  }
+  report::Row row = made_row("readyz", target, metric);
+  row.bench = "gateway";
+  return row;
+}
+
 TEST(Pairing, runs_of_a_gateway_are_paired_though_each_took_another_number_of_samples) {
-  report::Document document = lanes("gateway", 6);
-  report::Metric& metric = document.rows[1].metrics.at("total");
-  // The first run of one lane is shorter, so that its rounds are those of other runs.
-  for (auto* column : {&metric.round, &metric.process}) column->erase(column->begin(), column->begin() + 7);
-  metric.samples.erase(metric.samples.begin(), metric.samples.begin() + 7);
-  metric.at_ms.erase(metric.at_ms.begin(), metric.at_ms.begin() + 7);
-  metric.outcome.erase(metric.outcome.begin(), metric.outcome.begin() + 7);
-  metric.error.erase(metric.error.begin(), metric.error.begin() + 7);
-  for (std::uint32_t i = 0; i < metric.round.size(); ++i) metric.round[i] = i;
-  summarise(metric);
-  document.rows[1].outcomes["ok"] = metric.samples.size();
+  const report::Document document = made_document({runs_of("node", 10, 10), runs_of("mine", 20, 3)});
   const Entry entry = compared(document).entries[0];
   EXPECT_EQ(entry.pairs, 6U);
-  EXPECT_NEAR(entry.ratio.value(), 2, 0.1);
+  EXPECT_NEAR(entry.ratio.value(), 2, 1e-9);
+  EXPECT_NEAR((*entry.interval)[0], 2, 1e-9);
+  EXPECT_NEAR((*entry.interval)[1], 2, 1e-9);
 }
 
 }  // namespace
