@@ -367,5 +367,70 @@ TEST(Gate, a_baseline_that_no_budget_needs_is_noted) {
               testing::Contains("no budget is relative to the baseline"));
 }
 
+/// Runs of a gateway: latencies, a rate, sizes and a share.
+Document gateway_runs(std::uint32_t runs, double median = 10) {
+  measure::Random random(3);
+  report::Row turns = made_row("turns", "embedded", made_metric({median, 0.02, 0, 0.002}, runs, 40, random));
+  turns.bench = "gateway";
+  turns.invariants.push_back({"completed", true, 40 * runs, 0, "ok", {}});
+  report::Row server = made_row("server", "embedded", made_metric({0.5, 0.02, 0, 0}, runs, 1, random));
+  server.bench = "gateway";
+  server.metrics["cpu_per_turn"] = server.metrics.at("total");
+  server.metrics["rss_peak"] = server.metrics.at("total");
+  server.metrics["rss_peak"].unit = "bytes";
+  for (auto& sample : server.metrics["rss_peak"].samples) *sample *= 20 << 20;
+  server.metrics["core_ratio"] = server.metrics.at("total");
+  server.metrics["core_ratio"].unit = "ratio";
+  server.metrics["turns_per_s"] = server.metrics.at("total");
+  server.metrics["turns_per_s"].unit = "turns/s";
+  server.metrics["turns_per_s"].better = report::Better::higher;
+  server.invariants.push_back({"completed", true, runs, 0, "ok", {}});
+  for (auto& [name, metric] : server.metrics) summarise(metric);
+  return made_document({turns, server});
+}
+
+TEST(Gate, holds_a_gateway_to_latencies_rates_sizes_and_shares) {
+  const Document now = gateway_runs(8);
+  const auto one = [&](const std::string& fields) { return results(fields, now).at(0); };
+  expect(Verdict::pass, "", one("row = 'turns'\nquantile = 'p95'\nmax = '20 ms'"));
+  expect(Verdict::pass, "", one("row = 'server'\nmetric = 'cpu_per_turn'\nmax = '1 ms'"));
+  expect(Verdict::fail, "past", one("row = 'server'\nmetric = 'rss_peak'\nmax = '5 MB'"));
+  expect(Verdict::fail, "past", one("row = 'server'\nmetric = 'turns_per_s'\nmin = 1"));
+  expect(Verdict::pass, "", one("row = 'server'\nmetric = 'core_ratio'\nmax = 0.9"));
+}
+
+TEST(Gate, names_the_option_that_gives_a_gateway_more_runs) {
+  const auto one = [](const std::string& fields, std::uint32_t runs) {
+    return results("row = 'turns'\n" + fields, gateway_runs(runs)).at(0);
+  };
+  const auto middle = *gateway_runs(8).rows.at(0).metrics.at("total").summary.p50;
+  expect(Verdict::inconclusive, "more processes (--runs) make it narrower",
+         one(fmt::format("max = '{} ms'", middle), 8));
+  const Document base = gateway_runs(2);
+  const Document now = gateway_runs(2, 20);
+  expect(Verdict::inconclusive, "needs 4 processes a side (--runs), has 2 and 2",
+         results(std::string("row = 'turns'\n") + to_baseline, now, &base).at(0));
+}
+
+TEST(Gate, judges_by_a_histogram_and_says_what_it_does_not_tell) {
+  Document now = gateway_runs(8);
+  const Document base = now;
+  report::Metric& metric = now.rows.at(0).metrics.at("total");
+  measure::Histogram histogram;
+  histogram.record(std::chrono::milliseconds(50), 5000);
+  metric.histogram = histogram.data();
+  metric.summary = measure::summarise(histogram, 1e6, metric.samples.size());
+  now.rows.at(0).outcomes["ok"] = 5000;
+  now.rows.at(0).invariants.at(0).checked = 5000;
+  const auto one = [&](const std::string& fields) {
+    return results("row = 'turns'\n" + fields, now, &base).at(0);
+  };
+  expect(Verdict::pass, "not all samples were kept", one("quantile = 'p99'\nmax = '60 ms'"));
+  expect(Verdict::fail, "past the limit; not all samples were kept", one("max = '20 ms'"));
+  const BudgetResult relative = one(to_baseline);
+  expect(Verdict::inconclusive, "more samples were taken than are kept", relative);
+  EXPECT_NEAR(relative.measured.value(), 5, 0.5);
+}
+
 }  // namespace
 }  // namespace tare::gate

@@ -58,6 +58,7 @@ struct Relative {
   std::uint64_t pairs = 0;      ///< what the interval rests on: rounds or processes
   std::uint64_t processes = 0;  ///< of the side that has fewer
   double noise_floor = 0;       ///< see verdict::noise_floor; part of the minimum detectable change
+  std::string_view repeat_flag = "--processes";  ///< what measures more processes
 };
 
 struct RelativeScene {

@@ -9,6 +9,7 @@
 #include "lab/measure/series.hpp"
 #include "lab/report/figures.hpp"
 #include "lab/verdict/effect.hpp"
+#include "lab/verdict/pairing.hpp"
 
 /// Quantiles of one lane, and the ratios that the run itself compared.
 namespace tare::gate {
@@ -37,7 +38,7 @@ std::string bad_samples(const report::Row& row, const report::Metric& metric) {
 }
 
 /// `n` says what the interval rests on: "n=200", "8 processes".
-std::string why_judged(Verdict verdict, const std::string& n, std::string_view more) {
+std::string why_judged(Verdict verdict, const std::string& n, const std::string& more) {
   if (verdict == Verdict::fail) return "the whole interval is past the limit";
   if (verdict == Verdict::inconclusive)
     return fmt::format("the limit lies within the interval ({}); more {} make it narrower", n, more);
@@ -49,6 +50,7 @@ constexpr std::size_t fewest_processes = 6;
 
 /// The quantile of each process, ascending. Nothing when there are too few, or one does not carry it.
 std::optional<std::vector<double>> quantiles_of_processes(const report::Metric& metric, double q) {
+  if (metric.histogram) return std::nullopt;  // it does not say what is of which process
   const verdict::Series series = verdict::series_of(metric);
   std::map<std::uint32_t, std::vector<double>> processes;
   for (std::size_t i = 0; i < series.samples.size(); ++i)
@@ -68,16 +70,17 @@ std::optional<std::vector<double>> quantiles_of_processes(const report::Metric& 
 /// The interval that a quantile is judged by.
 struct Basis {
   std::optional<report::Interval> interval;
-  std::string n;          ///< what it rests on
-  std::string_view more;  ///< what would make it narrower
-  std::string doubt;      ///< why it should be wider, or ""
+  std::string n;      ///< what it rests on
+  std::string more;   ///< what would make it narrower
+  std::string doubt;  ///< why it should be wider, or ""
 };
 
 /// Samples of one process share its luck, so that processes are counted wherever there are enough of them.
-Basis basis_of(const report::Metric& metric, const Carried& figure) {
+Basis basis_of(const report::Row& row, const report::Metric& metric, const Carried& figure) {
+  const std::string_view flag = verdict::repeat_flag(row);
   if (const auto quantiles = quantiles_of_processes(metric, figure.q)) {
     Basis basis{measure::quantile_interval(*quantiles, 0.5), fmt::format("{} processes", quantiles->size()),
-                "processes (--processes)", ""};
+                fmt::format("processes ({})", flag), ""};
     // The point is of all samples, and the middle process need not agree.
     if (basis.interval) {
       auto& [low, high] = *basis.interval;
@@ -87,13 +90,16 @@ Basis basis_of(const report::Metric& metric, const Carried& figure) {
     return basis;
   }
   const measure::Summary& s = metric.summary;
-  Basis basis{figure.interval, "n=" + text::count(s.count), "samples (--iterations)", ""};
+  const std::string_view more = row.bench == "gateway" ? flag : "--iterations";
+  Basis basis{figure.interval, "n=" + text::count(s.count), fmt::format("samples ({})", more), ""};
+  if (metric.histogram)
+    basis.doubt = "not all samples were kept, so that nothing tells how far they depend on each other";
   if (s.lag1.value_or(0) > measure::dependence_warning) {
     const std::size_t least = measure::smallest_n(figure.q);
     basis.doubt = fmt::format(
         "samples depend on each other (lag-1 {:.2f}), so that the interval is too narrow; measure with "
-        "--processes 8{}",
-        *s.lag1, least > 1 ? fmt::format(" and at least {} samples in each", least) : "");
+        "{} 8{}",
+        *s.lag1, flag, least > 1 ? fmt::format(" and at least {} samples in each", least) : "");
   }
   return basis;
 }
@@ -130,7 +136,7 @@ BudgetResult judge_quantile(const BudgetSpec& budget, const Place& place, const 
     return unmeasured(result, joined(why, bad));
   }
   result.measured = figure.point;
-  const Basis basis = basis_of(metric, figure);
+  const Basis basis = basis_of(*place.now, metric, figure);
   result.interval = basis.interval;
   if (!basis.interval) {
     result.verdict = Verdict::inconclusive;

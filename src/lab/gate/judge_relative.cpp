@@ -64,6 +64,7 @@ class Measurement {
   Pairing pairing() const {
     return to_baseline() ? Pairing::unpaired : verdict::pairing_of_lanes(*place_.base, *place_.now);
   }
+  std::string_view flag() const { return verdict::repeat_flag(*place_.now); }
   std::string base_name() const { return to_baseline() ? "the baseline" : budget_.versus; }
 
   std::optional<std::string> why_not() const;
@@ -136,7 +137,8 @@ Relative Measurement::from_zero() {
 Effect Measurement::effect(const Series& base, const Series& now) const {
   const double q = quantile_share(budget_.quantile);
   const auto ask = [&](const Series& from, double tolerance) {
-    return effect_of(from, now, {q, pairing(), tolerance, scene_.options.seed});
+    return effect_of(from, now,
+                     {q, pairing(), tolerance, scene_.options.seed, verdict::paired_by(*place_.now), flag()});
   };
   const bool up = result_.max && (!result_.min || *result_.now >= *result_.base);
   const double limit = up ? *result_.max : *result_.min;
@@ -182,7 +184,8 @@ Relative Measurement::compared(const Effect& effect) {
           pairing(),
           effect.pairs,
           std::min(effect.base_processes, effect.now_processes),
-          noise_floor()};
+          noise_floor(),
+          flag()};
 }
 
 Relative Measurement::measure() {
@@ -194,16 +197,11 @@ Relative Measurement::measure() {
                                                  place_.base->metrics.at(metric_).unit, now.unit));
   const double q = quantile_share(budget_.quantile);
   const std::size_t least = measure::smallest_n(q);
-  if (std::min(base->samples.size(), now.samples.size()) < least)
+  if (std::min(count_of(*base), count_of(now)) < least)
     return done(Verdict::unmeasured, fmt::format("{} in {}", measure::not_carried(q),
-                                                 now.samples.size() < least ? "the run" : base_name()));
-  const auto quantile_of = [&](const Series& series) {
-    std::vector<double> sorted = series.samples;
-    std::ranges::sort(sorted);
-    return measure::quantile_of_sorted(sorted, q);
-  };
-  result_.now = quantile_of(now);
-  result_.base = quantile_of(*base);
+                                                 count_of(now) < least ? "the run" : base_name()));
+  result_.now = verdict::quantile_of(now, q);
+  result_.base = verdict::quantile_of(*base, q);
   result_.base_unit = now.unit;
   if (*result_.base == 0) {
     if (to_baseline() && !scene_.same_machine && scene_.options.machines == Machines::must_match)
@@ -244,7 +242,9 @@ class Judgement {
     return tight(limit) ? std::optional(to) : limit;
   }
   bool by_processes() const { return one_.pairs == one_.processes; }
-  std::string more() const { return by_processes() ? "processes (--processes)" : "rounds (--iterations)"; }
+  std::string more() const {
+    return by_processes() ? fmt::format("processes ({})", one_.repeat_flag) : "rounds (--iterations)";
+  }
   std::string too_tight() const;
   std::string too_likely() const;
 
@@ -263,9 +263,9 @@ std::string Judgement::too_tight() const {
         "versions as targets of one run, would decide it",
         percent(visible_));
   return fmt::format(
-      "tighter than the {} by which equal lanes differ here; more processes (--processes), a quieter machine "
+      "tighter than the {} by which equal lanes differ here; more processes ({}), a quieter machine "
       "or a wider budget would decide it",
-      percent(visible_));
+      percent(visible_), one_.repeat_flag);
 }
 
 /// What would make a p that is too large smaller.
@@ -274,7 +274,7 @@ std::string Judgement::too_likely() const {
       figures_ > 1 ? fmt::format(" after Holm's correction over {} figures", figures_) : "";
   const std::uint64_t enough = verdict::enough_processes(one_.pairing, figures_);
   const std::string needs = by_processes() && one_.processes < enough
-                                ? fmt::format("it takes {0} processes (--processes {0})", enough)
+                                ? fmt::format("it takes {0} processes ({1} {0})", enough, one_.repeat_flag)
                                 : fmt::format("more {} would tell", more());
   return fmt::format("the interval is past the limit, but p = {}{}; {}",
                      text::significant(*result_.p_adjusted), over, needs);

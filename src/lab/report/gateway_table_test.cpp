@@ -108,6 +108,9 @@ TEST(GatewayLines, the_pessimistic_percentile_counts_what_never_ended_well_as_in
   std::ranges::sort(good);
   EXPECT_EQ(pessimistic(history, 0.5).value, good[51]);
   EXPECT_EQ(pessimistic(history, 0.95).value, good[97]);
+  row_in(document, "chat_history", "openclaw").counters["unsent"] = 4;
+  EXPECT_EQ(pessimistic(history, 0.95).value, std::nullopt);  // one place further nobody came back
+  row_in(document, "chat_history", "openclaw").counters["unsent"] = 3;
   EXPECT_TRUE(pessimistic(history, 0.99).carried);
   EXPECT_EQ(pessimistic(history, 0.99).value, std::nullopt);
   EXPECT_THAT(pessimistic_lines(document),

@@ -86,6 +86,12 @@ class Comparer {
   }
 
  private:
+  /// How an entry's sides were measured.
+  struct Design {
+    Pairing pairing = Pairing::unpaired;
+    std::string_view repeat_flag = "--processes";
+  };
+
   static const report::Row* counterpart(const report::Row& row, const report::Document& document,
                                         const std::optional<std::string>& target) {
     return report::find_row(document, row.row, target.value_or(row.target));
@@ -150,15 +156,17 @@ class Comparer {
                          fmt::format("its unit is {}, not {}", now_metric.unit, base.unit));
     }
     for (const Quantile& quantile : quantiles) {
-      const bool carried =
-          std::min(base.samples.size(), now->samples.size()) >= measure::smallest_n(quantile.q);
+      const bool carried = std::min(count_of(base), count_of(*now)) >= measure::smallest_n(quantile.q);
       if (!carried && quantile.q != 0.5) continue;
       Entry entry = named(base_row, now_row.target, name, base_metric, quantile.name);
       const Pairing pairing = result_.paired ? pairing_of_lanes(base_row, now_row) : Pairing::unpaired;
-      fill(entry, effect_of(base, *now, {quantile.q, pairing, options_.tolerance, options_.seed}));
+      const std::string_view flag = repeat_flag(base_row);
+      fill(entry,
+           effect_of(base, *now,
+                     {quantile.q, pairing, options_.tolerance, options_.seed, paired_by(base_row), flag}));
       entry.minimum_detectable = detectable(entry, pairing);
-      pairings_.resize(result_.entries.size(), Pairing::unpaired);
-      pairings_.push_back(pairing);
+      designs_.resize(result_.entries.size());
+      designs_.push_back({pairing, flag});
       result_.entries.push_back(std::move(entry));
     }
   }
@@ -184,12 +192,13 @@ class Comparer {
       if (entry.p) p.push_back(*entry.p);
     }
     const std::vector<double> adjusted = measure::holm(p);
-    pairings_.resize(result_.entries.size(), Pairing::unpaired);
+    designs_.resize(result_.entries.size());
     std::size_t next = 0;
     for (std::size_t i = 0; i < result_.entries.size(); ++i) {
       Entry& entry = result_.entries[i];
       if (entry.p) entry.p_adjusted = adjusted[next++];
-      Ruling ruling = rule(entry, {options_.tolerance, p.size(), pairings_[i]});
+      Ruling ruling =
+          rule(entry, {options_.tolerance, p.size(), designs_[i].pairing, designs_[i].repeat_flag});
       const bool comparable = result_.same_machine || options_.machines == Machines::may_differ;
       if (!comparable && ruling.change != Change::missing) {
         ruling = {Change::unclear, report::Verdict::inconclusive, "measured on different machines"};
@@ -204,7 +213,7 @@ class Comparer {
   const Source& now_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<Pairing> pairings_;  ///< parallel to its entries
+  std::vector<Design> designs_;  ///< parallel to its entries
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/describe.hpp>
@@ -144,6 +145,7 @@ struct Rules {
   double tolerance = default_tolerance;
   std::size_t figures = 1;  ///< over which `p_adjusted` was corrected
   measure::Pairing pairing = measure::Pairing::unpaired;
+  std::string_view repeat_flag = "--processes";  ///< what measures more processes
 };
 
 /// Better, worse, same or unclear by the interval of a ratio, and by `p_adjusted` ≤ alpha. One that is not

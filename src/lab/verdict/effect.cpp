@@ -12,7 +12,6 @@
 #include "lab/measure/paired.hpp"
 #include "lab/measure/permutation.hpp"
 #include "lab/measure/ranks.hpp"
-#include "lab/verdict/units.hpp"
 
 namespace tare::verdict {
 namespace {
@@ -28,12 +27,6 @@ std::size_t permutations_for(std::size_t samples) {
   constexpr std::size_t work = 20'000'000;
   return std::clamp<std::size_t>(work / std::max<std::size_t>(samples, 1), 199,
                                  measure::default_permutations);
-}
-
-double quantile_of(std::vector<double> values, double q) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(measure::quantile_index(values.size(), q));
-  std::ranges::nth_element(values, at);
-  return *at;
 }
 
 Processes by_process(const Series& series) {
@@ -210,7 +203,50 @@ void paired_tail(Effect& effect, const Pairs& rounds, const Question& question) 
                 : 1.0;
 }
 
+/// The change as far as it is seen, without a word on how sure it is.
+void bare_change(Effect& effect) {
+  effect.method = "quantile ÷ quantile of all samples";
+  if (!effect.base || !effect.now) return;
+  effect.difference = *effect.now - *effect.base;
+  if (*effect.base > 0 && *effect.now > 0) effect.ratio = *effect.now / *effect.base;
+}
+
+std::string too_few_in_each(double q) {
+  return fmt::format("each process needs {} samples for this quantile", measure::smallest_n(q));
+}
+
+/// The samples of each process, by its number.
+std::map<std::uint32_t, std::vector<double>> samples_by_process(const Series& series) {
+  std::map<std::uint32_t, std::vector<double>> processes;
+  for (std::size_t i = 0; i < series.samples.size(); ++i)
+    processes[series.process[i]].push_back(series.samples[i]);
+  return processes;
+}
+
+/// Processes that both sides have, however many samples each took.
+void paired_processes(Effect& effect, const Series& base, const Series& now, const Question& question) {
+  const auto bases = samples_by_process(base);
+  Pairs pairs;
+  for (const auto& [process, samples] : samples_by_process(now)) {
+    const auto found = bases.find(process);
+    if (found == bases.end()) continue;
+    if (std::min(samples.size(), found->second.size()) < measure::smallest_n(question.quantile)) {
+      effect.reason = too_few_in_each(question.quantile);
+      return bare_change(effect);
+    }
+    pairs.base.push_back(quantile_of(found->second, question.quantile));
+    pairs.now.push_back(quantile_of(samples, question.quantile));
+  }
+  take(effect, measure::compare_paired(pairs.now, pairs.base));
+  effect.pairs = pairs.now.size();
+  effect.delta = measure::cliffs_delta(pairs.now, pairs.base);
+  effect.method = "median over processes of their quantiles' log-ratios, sign-test interval";
+  const auto by = tolerated(effect.ratio, question.tolerance);
+  if (effect.interval || effect.difference_interval) effect.p = by ? sign_p(pairs, *by) : 1.0;
+}
+
 void paired(Effect& effect, const Series& base, const Series& now, const Question& question) {
+  if (question.paired_by == PairedBy::processes) return paired_processes(effect, base, now, question);
   const Pairs rounds = pairs_of(base, now);
   effect.pairs = rounds.now.size();
   effect.delta = measure::cliffs_delta(rounds.now, rounds.base);
@@ -223,28 +259,19 @@ void paired(Effect& effect, const Series& base, const Series& now, const Questio
   }
 }
 
-/// The change as far as it is seen, without a word on how sure it is.
-void bare_change(Effect& effect) {
-  if (!effect.base || !effect.now) return;
-  effect.difference = *effect.now - *effect.base;
-  if (*effect.base > 0 && *effect.now > 0) effect.ratio = *effect.now / *effect.base;
-}
-
 void unpaired(Effect& effect, const Series& base, const Series& now, const Question& question) {
   const Processes a = by_process(base);
   Processes b = by_process(now);
   const double q = question.quantile;
   effect.pairs = std::min(a.size(), b.size());
   if (effect.pairs < fewest_processes) {
-    effect.method = "quantile ÷ quantile of all samples";
     effect.delta = measure::cliffs_delta(now.samples, base.samples);
-    effect.reason = fmt::format("needs {} processes a side (--processes), has {} and {}", fewest_processes,
-                                a.size(), b.size());
+    effect.reason = fmt::format("needs {} processes a side ({}), has {} and {}", fewest_processes,
+                                question.repeat_flag, a.size(), b.size());
     return bare_change(effect);
   }
   if (!each_carries(a, q) || !each_carries(b, q)) {
-    effect.method = "quantile ÷ quantile of all samples";
-    effect.reason = fmt::format("each process needs {} samples for this quantile", measure::smallest_n(q));
+    effect.reason = too_few_in_each(q);
     return bare_change(effect);
   }
   const std::vector<double> base_values = quantiles_of(a, q);
@@ -291,48 +318,27 @@ Effect only_finite(Effect effect) {
 
 }  // namespace
 
-Series series_of(const report::Metric& metric) {
-  Series series{metric.unit, {}, {}, {}};
-  series.samples.reserve(metric.samples.size());
-  series.round.reserve(metric.samples.size());
-  series.process.reserve(metric.samples.size());
-  for (std::size_t i = 0; i < metric.samples.size(); ++i) {
-    if (!metric.samples[i] || metric.outcome[i] != report::Outcome::ok) continue;
-    series.samples.push_back(*metric.samples[i]);
-    series.round.push_back(metric.round[i]);
-    series.process.push_back(metric.process[i]);
-  }
-  return series;
-}
-
-std::optional<Series> in_unit(Series series, std::string_view unit) {
-  const auto factor = unit_factor(series.unit, unit);
-  if (!factor) return std::nullopt;
-  if (*factor != 1) {
-    for (double& sample : series.samples) sample *= *factor;
-  }
-  series.unit = std::string(unit);
-  return series;
-}
-
 Effect effect_of(const Series& base, const Series& now, const Question& question) {
   Effect effect;
-  effect.base_n = base.samples.size();
-  effect.now_n = now.samples.size();
+  effect.base_n = count_of(base);
+  effect.now_n = count_of(now);
   effect.base_processes = processes_of(base);
   effect.now_processes = processes_of(now);
-  if (base.samples.empty() || now.samples.empty()) {
-    effect.reason = base.samples.empty() ? "the base has no good sample" : "no good sample";
+  if (effect.base_n == 0 || effect.now_n == 0) {
+    effect.reason = effect.base_n == 0 ? "the base has no good sample" : "no good sample";
     return effect;
   }
   const std::size_t least = measure::smallest_n(question.quantile);
-  if (std::min(base.samples.size(), now.samples.size()) < least) {
+  if (std::min(effect.base_n, effect.now_n) < least) {
     effect.reason = measure::not_carried(question.quantile);
     return effect;
   }
-  effect.base = quantile_of(base.samples, question.quantile);
-  effect.now = quantile_of(now.samples, question.quantile);
-  if (question.pairing == Pairing::paired) {
+  effect.base = quantile_of(base, question.quantile);
+  effect.now = quantile_of(now, question.quantile);
+  if (base.counted || now.counted) {
+    bare_change(effect);
+    effect.reason = "more samples were taken than are kept, so that no test can tell how sure the change is";
+  } else if (question.pairing == Pairing::paired) {
     paired(effect, base, now, question);
   } else {
     unpaired(effect, base, now, question);

@@ -173,5 +173,65 @@ TEST(Effect, offsets_of_processes_are_not_taken_for_changes) {
   EXPECT_LE(alarms, 2 * 19);  // 5 % of 200 is 10; more than 18 come once in a hundred times
 }
 
+/// Processes of different length: `each[k]` samples around `levels[k]`.
+Series uneven(const std::vector<double>& levels, const std::vector<std::size_t>& each) {
+  Series made{"ms", {}, {}, {}};
+  for (std::uint32_t process = 0; process < levels.size(); ++process) {
+    for (std::size_t i = 0; i < each[process]; ++i) {
+      made.round.push_back(static_cast<std::uint32_t>(made.samples.size()));
+      made.process.push_back(process);
+      made.samples.push_back(levels[process]);
+    }
+  }
+  return made;
+}
+
+TEST(Effect, paired_processes_are_those_of_one_number_whatever_their_length) {
+  Question question = paired();
+  question.paired_by = PairedBy::processes;
+  const Series base = uneven({10, 20, 30, 40, 50, 60}, {3, 1, 4, 1, 5, 9});
+  const Series now = uneven({20, 40, 60, 80, 100, 120}, {1, 2, 1, 7, 1, 1});
+  const Effect effect = effect_of(base, now, question);
+  EXPECT_NEAR(effect.ratio.value(), 2, 1e-12);
+  EXPECT_NEAR((*effect.interval)[1], 2, 1e-12);
+  EXPECT_EQ(effect.pairs, 6U);
+  EXPECT_NEAR(effect.p.value(), 2.0 / 64, 1e-12);
+  question.quantile = 0.95;
+  EXPECT_EQ(effect_of(series({1, 2, 3, 4}, 6), series({1, 2, 3, 4}, 6), question).reason,
+            "each process needs 20 samples for this quantile");
+}
+
+TEST(Effect, of_samples_that_were_not_all_kept_there_is_the_change_alone) {
+  report::Metric metric;
+  metric.unit = "ms";
+  for (std::uint32_t i = 0; i < 20; ++i) add_sample(metric, 1, i, i);
+  summarise(metric);
+  const Series base = series_of(metric);
+  measure::Histogram histogram;
+  histogram.record(std::chrono::milliseconds(1), 20);
+  histogram.record(std::chrono::milliseconds(3), 980);
+  metric.histogram = histogram.data();
+  metric.summary = measure::summarise(histogram, 1e6, 20);
+  for (const Question& question : {unpaired(), paired()}) {
+    const Effect effect = effect_of(base, series_of(metric), question);
+    EXPECT_EQ(effect.now_n, 1000U);
+    EXPECT_NEAR(effect.now.value(), 3, 0.003);
+    EXPECT_NEAR(effect.ratio.value(), 3, 0.003);
+    EXPECT_EQ(effect.interval, std::nullopt);
+    EXPECT_EQ(effect.p, std::nullopt);
+    EXPECT_EQ(effect.reason.value_or("").substr(0, 41), "more samples were taken than are kept, so");
+  }
+  const Series micros = in_unit(series_of(metric), "us").value();
+  EXPECT_NEAR(quantile_of(micros, 0.5), 3000, 3);
+  EXPECT_EQ(count_of(micros), 1000U);
+}
+
+TEST(Effect, the_option_that_measures_more_processes_is_named) {
+  Question question = unpaired();
+  question.repeat_flag = "--runs";
+  EXPECT_EQ(effect_of(series({1, 2}), series({1, 2}), question).reason,
+            "needs 4 processes a side (--runs), has 1 and 1");
+}
+
 }  // namespace
 }  // namespace tare::verdict

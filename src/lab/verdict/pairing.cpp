@@ -19,9 +19,17 @@ std::size_t processes_of(const report::Row& row) {
 }  // namespace
 
 measure::Pairing pairing_of_lanes(const report::Row& a, const report::Row& b) {
-  if (a.bench != "agents" && a.bench != "import") return measure::Pairing::paired;
+  if (a.bench != "agents" && a.bench != "import" && a.bench != "gateway") return measure::Pairing::paired;
   return std::min(processes_of(a), processes_of(b)) >= fewest_pairs ? measure::Pairing::paired
                                                                     : measure::Pairing::unpaired;
+}
+
+PairedBy paired_by(const report::Row& row) {
+  return row.bench == "gateway" ? PairedBy::processes : PairedBy::rounds;
+}
+
+std::string_view repeat_flag(const report::Row& row) {
+  return row.bench == "gateway" ? "--runs" : "--processes";
 }
 
 }  // namespace tare::verdict

@@ -51,5 +51,35 @@ TEST(Pairing, six_workers_a_lane_are_pairs) {
   EXPECT_EQ(entry.change, Change::worse);
 }
 
+TEST(Pairing, six_runs_of_a_gateway_are_pairs_and_fewer_are_none) {
+  EXPECT_EQ(pairing_of_lanes(lanes("gateway", 5).rows[0], lanes("gateway", 6).rows[1]), Pairing::unpaired);
+  EXPECT_NE(compared(lanes("gateway", 1)).entries[0].reason.value_or("").find("(--runs)"), std::string::npos);
+  const Entry entry = compared(lanes("gateway", 6)).entries[0];
+  EXPECT_EQ(entry.pairs, 6U);
+  EXPECT_EQ(entry.change, Change::worse);
+}
+
+/// Six runs that differ by far more than their samples do, of which the first one has so many.
+report::Row runs_of(const std::string& target, double level, std::uint32_t first) {
+  report::Metric metric;
+  metric.unit = "ms";
+  for (std::uint32_t run = 0; run < 6; ++run) {
+    for (std::uint32_t i = 0; i < (run == 0 ? first : 10); ++i)
+      add_sample(metric, level * (1 + run), static_cast<std::uint32_t>(metric.samples.size()), run);
+  }
+  report::Row row = made_row("readyz", target, metric);
+  row.bench = "gateway";
+  return row;
+}
+
+TEST(Pairing, runs_of_a_gateway_are_paired_though_each_took_another_number_of_samples) {
+  const report::Document document = made_document({runs_of("node", 10, 10), runs_of("mine", 20, 3)});
+  const Entry entry = compared(document).entries[0];
+  EXPECT_EQ(entry.pairs, 6U);
+  EXPECT_NEAR(entry.ratio.value(), 2, 1e-9);
+  EXPECT_NEAR((*entry.interval)[0], 2, 1e-9);
+  EXPECT_NEAR((*entry.interval)[1], 2, 1e-9);
+}
+
 }  // namespace
 }  // namespace tare::verdict

@@ -26,7 +26,7 @@ std::string what_it_needs(const Entry& entry, const Rules& rules) {
   const std::uint64_t processes = std::min(entry.base_processes, entry.now_processes);
   if (entry.pairs != processes) return "more rounds";
   const std::uint64_t enough = enough_processes(rules.pairing, rules.figures);
-  return processes < enough ? fmt::format("{} processes (--processes)", enough) : "more processes";
+  return processes < enough ? fmt::format("{} processes ({})", enough, rules.repeat_flag) : "more processes";
 }
 
 /// Without a ratio, as over a base of zero, only the difference can tell.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -16,8 +17,10 @@ namespace {
 struct ComparedQuantile {
   const char* name;
   double q;
+  std::optional<double> measure::Summary::* member;
 };
-constexpr ComparedQuantile compared_quantiles[] = {{"p50", 0.50}, {"p95", 0.95}};
+constexpr ComparedQuantile compared_quantiles[] = {{"p50", 0.50, &measure::Summary::p50},
+                                                   {"p95", 0.95, &measure::Summary::p95}};
 
 /// The good samples of each worker, by its number.
 std::map<std::uint32_t, std::vector<double>> by_worker(const report::Metric& metric) {
@@ -51,18 +54,51 @@ std::optional<Series> series_by_workers(const report::Metric& subject, const rep
   return series;
 }
 
-measure::Comparison compared(const report::Metric& subject, const report::Metric& reference,
-                             const ComparedQuantile& quantile, std::uint64_t seed) {
+/// What stands for a worker in words: a gateway's runs are what is repeated.
+std::string_view unit_of(const report::Row& row) {
+  return row.bench == "gateway" ? "run" : "worker";
+}
+
+/// Quantiles that summaries have, where not all samples were kept: a ratio, and nothing on how sure it is.
+measure::Comparison compared_summaries(const measure::Summary& subject, const measure::Summary& reference,
+                                       std::optional<double> measure::Summary::* quantile) {
+  measure::Comparison result;
+  result.pairs = std::min(subject.count, reference.count);
+  result.method = "ratio of the quantiles of all samples";
+  const auto& [a, b] = std::tie(subject.*quantile, reference.*quantile);
+  if (!a || !b) {
+    result.notes.emplace_back("too few samples");
+    return result;
+  }
+  result.difference = *a - *b;
+  if (*a > 0 && *b > 0) result.ratio = *a / *b;
+  result.notes.emplace_back("interval n/a: more samples were taken than are kept");
+  return result;
+}
+
+measure::Comparison compared(const report::Row& row, const report::Metric& subject,
+                             const report::Metric& reference, const ComparedQuantile& quantile,
+                             std::uint64_t seed) {
+  if (subject.histogram || reference.histogram)
+    return compared_summaries(subject.summary, reference.summary, quantile.member);
+  const std::string_view unit = unit_of(row);
   if (const auto workers = series_by_workers(subject, reference, quantile.q)) {
     measure::Comparison result = measure::compare_paired(workers->subject, workers->reference);
-    result.method = fmt::format("{} of each worker; {}", quantile.name, result.method);
+    result.method = fmt::format("{} of each {}; {}", quantile.name, unit, result.method);
     return result;
   }
   measure::Comparison result =
       measure::quantile_ratio_unpaired(values(subject), values(reference), quantile.q, seed);
   result.method = fmt::format(
-      "{}, over the samples of all workers as if each were by itself: what is odd about a worker is in it",
-      result.method);
+      "{}, over the samples of all {}s as if each were by itself: what is odd about a {} is in it",
+      result.method, unit, unit);
+  // Requests of one run of a gateway share all that is odd about it: their number says nothing.
+  if (unit == "run" && std::min(by_worker(subject).size(), by_worker(reference).size()) < 2) {
+    if (result.ratio_interval || result.difference_interval)
+      result.notes.emplace_back("interval n/a: one run; with six they are compared as pairs (--runs 6)");
+    result.ratio_interval.reset();
+    result.difference_interval.reset();
+  }
   return result;
 }
 
@@ -79,11 +115,12 @@ std::vector<report::Comparison> worker_comparisons(const report::Document& docum
     for (const auto& [name, metric] : row.metrics) {
       if (!metrics.empty() && !metrics.contains(name)) continue;
       const auto found = other->metrics.find(name);
-      if (metric.unit != "ms" || found == other->metrics.end()) continue;
+      if (metrics.empty() && metric.unit != "ms") continue;
+      if (found == other->metrics.end() || found->second.unit != metric.unit) continue;
       if (good_samples(metric).empty() || good_samples(found->second).empty()) continue;
       const report::Comparison names = named(report::ComparisonKind::emulation, row, name, reference);
       for (const ComparedQuantile& quantile : compared_quantiles)
-        all.push_back(filled(names, quantile.name, compared(metric, found->second, quantile, seed)));
+        all.push_back(filled(names, quantile.name, compared(row, metric, found->second, quantile, seed)));
     }
   }
   return all;
@@ -92,14 +129,18 @@ std::vector<report::Comparison> worker_comparisons(const report::Document& docum
 std::optional<report::Finding> unpaired_note(const report::Document& document, std::uint64_t processes,
                                              std::string_view what) {
   if (document.comparisons.empty() || processes >= fewest_paired_processes) return std::nullopt;
+  const bool runs = document.rows.front().bench == "gateway";
+  const std::string unit(unit_of(document.rows.front()));
   return report::Finding{
       report::FindingLevel::note,
       {},
       {},
-      fmt::format("{} of each row and lane: what is odd about a worker cannot be told from what is odd about "
-                  "its {}; {} can (--processes)",
-                  processes == 1 ? "one worker" : fmt::format("{} workers", processes), what,
-                  fewest_paired_processes)};
+      fmt::format(
+          "{} of each {}: what is odd about a {} cannot be told from what is odd about its {}; {} can "
+          "({})",
+          processes == 1 ? "one " + unit : fmt::format("{} {}s", processes, unit),
+          runs ? "lane" : "row and lane", unit, what, fewest_paired_processes,
+          runs ? "--runs" : "--processes")};
 }
 
 }  // namespace tare::bench

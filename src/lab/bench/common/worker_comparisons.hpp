@@ -19,7 +19,10 @@ inline constexpr std::uint64_t fewest_paired_processes = 6;
 /// and each counts with its own quantile. Fewer cannot carry an interval; then all samples of each lane are
 /// compared, unpaired, and the method says so: what is odd about one worker is in that ratio.
 ///
-/// Times only, and of those only `metrics`, unless it is empty. Bootstrap intervals are seeded with `seed`.
+/// In the bench `gateway` the runs are the workers, and one run has no interval. Of a metric that took more
+/// samples than it kept the quantiles are compared, without an interval.
+///
+/// Only `metrics`; all that are times when it is empty. Bootstrap intervals are seeded with `seed`.
 std::vector<report::Comparison> worker_comparisons(const report::Document& document, std::uint64_t seed,
                                                    const std::set<std::string>& metrics = {});
 
