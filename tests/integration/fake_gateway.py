@@ -72,8 +72,8 @@ class Connection(socketserver.BaseRequestHandler):
     def respond(self, frame, payload, **more):
         self.send({"type": "res", "id": frame["id"], "ok": True, "payload": payload, **more})
 
-    def refuse(self, frame, code, message, **details):
-        self.send({"type": "res", "id": frame["id"], "ok": False, "error": {"code": code, "message": message, "details": details}})
+    def refuse(self, frame, message, details):
+        self.send({"type": "res", "id": frame["id"], "ok": False, "error": {"code": "INVALID_REQUEST", "message": message, "details": details}})
 
     def serve_frames(self):
         self.event("connect.challenge", {"nonce": "n", "ts": 0, "capabilities": []})
@@ -94,9 +94,9 @@ class Connection(socketserver.BaseRequestHandler):
         self.server.asked[method] = self.server.asked.get(method, 0) + 1
         if method == "connect":
             if fault == "protocol":
-                return self.refuse(frame, "INVALID_REQUEST", "protocol mismatch", code="PROTOCOL_MISMATCH", expectedProtocol=3)
+                return self.refuse(frame, "protocol mismatch", {"code": "PROTOCOL_MISMATCH", "expectedProtocol": 3})
             if fault == "token" and params.get("auth", {}).get("token") != "secret":
-                return self.refuse(frame, "INVALID_REQUEST", "token missing", code="AUTH_TOKEN_MISSING")
+                return self.refuse(frame, "token missing", {"code": "AUTH_TOKEN_MISSING"})
             return self.respond(frame, {"type": "hello-ok", "protocol": 4, "server": {"version": "9.9"}})
         if method == "agent":
             return self.turn(frame, params)

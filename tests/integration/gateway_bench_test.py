@@ -19,6 +19,17 @@ class GatewayBench(harness.TareTest):
         self.assertEqual(result.returncode, code, result.stderr)
         return result
 
+    def left_over(self):
+        """Servers of the bench have an environment of their own, in which the scratch folder of the test tells them."""
+        found, needle = set(super().left_over()), str(self.scratch).encode()
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and needle in (entry / "environ").read_bytes():
+                    found.add(int(entry.name))
+            except OSError:
+                pass
+        return sorted(found - {os.getpid()})
+
     def fake(self, fault=None):
         gateway = fake_gateway.FakeGateway(fault)
         self.addCleanup(gateway.close)
@@ -59,8 +70,8 @@ class GatewayBench(harness.TareTest):
                      "ready", "stop"):
             self.assertEqual(len(rows["server"]["metrics"][name]["samples"]), 2, name)
         checked = {one["id"]: one["checked"] for one in rows["turns"]["invariants"]}
-        self.assertEqual(checked["reply_exact"], 24)
-        self.assertEqual(checked["stream_exact"], 24)
+        self.assertEqual(checked["reply_exact"], 2 * 4 * (3 + 1))
+        self.assertEqual(checked["stream_exact"], 2 * 4 * (3 + 1))
         self.assertEqual({budget["verdict"] for budget in document["budgets"]}, {"pass"})
         (record,) = document["gateways"]
         self.assertEqual([run["turnCount"] for run in record["runs"]], [12, 12])
@@ -94,7 +105,7 @@ class GatewayBench(harness.TareTest):
                 self.assertEqual((workload["samplerRoundsPerRun"], workload["historyRequestsPerRun"]), (12, 72))
 
     def test_beyond_the_limit_of_samples_the_histogram_goes_on(self):
-        self.bench(*FAST, "--concurrency", 50, "--turns-per-session", 50, "--warm-turns", 0, "--probe-rounds", 3)
+        self.bench(*FAST, "--concurrency", 50, "--turns-per-session", 50, "--probe-rounds", 3)
         metric = self.row(self.document("out.json"), "turns", "embedded")["metrics"]["total"]
         self.assertEqual(len(metric["samples"]), 2048)
         self.assertEqual(metric["histogram"]["count"], 2500)
@@ -142,14 +153,14 @@ class GatewayBench(harness.TareTest):
         self.bench("--url", url, "--concurrency", 1, *FAST, env={"TARE_GATEWAY_TOKEN": "secret"})
 
     def test_a_turn_that_is_lost_ends_with_the_time_limit(self):
-        self.assertIn("turn of session", self.fails("lost-turn", "--timeout-ms", 500))
+        self.assertRegex(self.fails("lost-turn", "--timeout-ms", 500), r"timed out while warming turns|turn of session")
 
     def test_an_answer_that_never_comes_is_censored(self):
         self.bench("--url", self.fake("no-list").url, "--concurrency", 1, *FAST, "--timeout-ms", 3000)
         row = self.row(self.document("out.json"), "sessions_list", "url")
         self.assertGreater(row["counters"]["censored"], 0)
         self.assertEqual(row["metrics"]["total"]["summary"]["count"], 0)
-        self.assertIsNone(row["metrics"]["total"]["samples"][0])
+        self.assertEqual(set(row["metrics"]["total"]["outcome"]), {"censored"})
 
     def test_gaps_in_the_sequence_are_counted(self):
         self.bench("--url", self.fake("gap").url, "--concurrency", 2, *FAST)
@@ -160,7 +171,7 @@ class GatewayBench(harness.TareTest):
         url = gateway.url
         gateway.close()
         result = self.bench("--url", url, code=1)
-        self.assertIn("Connection refused", result.stderr)
+        self.assertIn("there is no gateway at", result.stderr)
 
     def test_an_entry_that_is_no_gateway(self):
         for program, said in (("setTimeout(() => {}, 1e6)", "ready"), ("process.exit(7)", "exit code 7"),
@@ -194,7 +205,7 @@ class GatewayBench(harness.TareTest):
         end = time.monotonic() + 30
         while time.monotonic() < end:
             for log in pathlib.Path(self.scratch).glob("tare-gateway*/timeline.jsonl"):
-                if log.read_text(encoding="utf-8").count('"gateway.turn"') >= 8:
+                if log.read_text(encoding="utf-8").count('"agent.turn"') >= 8:
                     return
             self.assertIsNone(process.poll())
             time.sleep(0.01)
@@ -251,7 +262,7 @@ class GatewayBench(harness.TareTest):
                 (("--url", "http://127.0.0.1:1"), "http://127.0.0.1:1"),
                 (("--tool-events",), "--tool-events is not for the target embedded"),
                 (("--cadence-ms", "0.05"), "--cadence-ms must be 0.1 to 5000, got 0.05"),
-                (("--output", "no/such/"), "--output"),
+                (("--output", "no/such/"), "cannot write no/such/"),
                 (("--browser-session-clicks", "3"), "--browser-session-clicks"),
         ):
             with self.subTest(arguments):

@@ -13,6 +13,9 @@ namespace tare::gateway_bench {
 /// The invariants of a row as they are looked at: how often each held, and where it broke first.
 class Checks {
  public:
+  Checks() = default;
+  explicit Checks(std::vector<report::Invariant> entries) : entries_(std::move(entries)) {}
+
   /// `expected` and `actual` are asked for their text only where it broke.
   template <std::invocable Expected, std::invocable Actual>
   void check(std::string_view id, bool holds, Expected expected, Actual actual) {
@@ -32,6 +35,21 @@ class Checks {
   }
 
   const std::vector<report::Invariant>& all() const { return entries_; }
+
+  /// As if all that was looked at there had been looked at here.
+  void merge(const Checks& other) {
+    for (const report::Invariant& one : other.entries_) {
+      report::Invariant& entry = entry_of(one.id);
+      if (entry.broken == 0) {
+        const std::uint64_t checked = entry.checked;
+        entry = one;
+        entry.checked += checked;
+      } else {
+        entry.checked += one.checked;
+        entry.broken += one.broken;
+      }
+    }
+  }
 
   /// The one of that name alone, if it was looked at.
   Checks only(std::string_view id) const {

@@ -306,11 +306,13 @@ asio::awaitable<void> Course::warm_turns(Instant deadline) {
   plan.deadline = deadline;
   warm_ = make_turns(std::move(plan));
   warm_->begin();
-  const bool done = co_await wakeup_.until([&] { return warm_->settled() || lost_; }, deadline);
+  const bool done = co_await wakeup_.until([&] { return warm_->done() || lost_; }, deadline);
   if (lost_ || warm_->failure()) co_await fail_with(lost_ ? *lost_ : *warm_->failure());
   if (!done)
     timed_out(phase_, fmt::format("{} of {} are completed", warm_->completed(), warm_->expected()),
               options_.timeout());
+  // What has not come by then is missing, and is said of the run at its end.
+  co_await wakeup_.until([&] { return warm_->settled() || lost_; }, std::min(deadline, now() + drain_limit));
 }
 
 asio::awaitable<void> Course::load() {

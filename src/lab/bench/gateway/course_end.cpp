@@ -94,6 +94,7 @@ void Course::read_aftermath() {
   attempt_.turns = turns_->turns();
   attempt_.gaps = turns_->gaps();
   attempt_.turn_checks = turns_->conclude();
+  if (warm_) attempt_.turn_checks.merge(warm_->conclude());
   for (const Probe probe : probes_of(options_))
     attempt_.probes[probe] = {probes_->series(probe), probes_->checks(probe)};
   attempt_.event_loop = probes_->event_loop();

@@ -24,8 +24,9 @@ report::Outcome outcome_of(load::Outcome outcome) {
     case load::Outcome::ok:
       return report::Outcome::ok;
     case load::Outcome::timeout:
-    case load::Outcome::censored:
       return report::Outcome::timeout;
+    case load::Outcome::censored:
+      return report::Outcome::censored;
     case load::Outcome::failed:
       break;
   }
@@ -94,7 +95,6 @@ void Rows::put_series(const Attempt& attempt, const Figure& figure, const load::
   for (const load::Sample& one : series.samples()) {
     Sample sample{to_ms(is_service ? one.service() : one.latency()), is_service ? one.sent : one.due,
                   outcome_of(one.outcome)};
-    if (one.outcome == load::Outcome::censored) sample.value.reset();
     if (one.outcome != load::Outcome::ok) sample.error = one.error.empty() ? "failed" : one.error;
     put(attempt, figure, std::move(sample));
   }
@@ -138,10 +138,13 @@ void Rows::add_turns(const Attempt& attempt) {
     put_time("last_token", turn->last_token);
     put_time("total", turn->completed);
     outcomes_[{"turns", attempt.target}][ok ? "ok" : "failed"] += 1;
+    if (attempt.model_requests.times.empty()) continue;
     const auto provider = attempt.model_requests.times.find(turn->line.marker);
-    if (provider == attempt.model_requests.times.end() || !ok) continue;
-    put_one_of_many(attempt, {"turns", "added"},
-                    {to_ms(*turn->completed - turn->sent - provider->second), turn->sent});
+    Sample added{std::nullopt, turn->sent};
+    if (!ok) added = {std::nullopt, turn->sent, report::Outcome::failed, "did not complete"};
+    if (ok && provider != attempt.model_requests.times.end())
+      added.value = to_ms(*turn->completed - turn->sent - provider->second);
+    put_one_of_many(attempt, {"turns", "added"}, std::move(added));
   }
   add_checks(row_of("turns", attempt.target), attempt.turn_checks);
 }
@@ -151,7 +154,7 @@ void Rows::add_load(const Attempt& attempt) {
   if (seconds <= 0) return;
   const auto completed = static_cast<double>(attempt.record.turn_count);
   put_value(attempt, {"load", "total"}, seconds * 1e3);
-  put_value(attempt, {"load", "turns_per_s", "1/s", report::Better::higher}, completed / seconds);
+  put_value(attempt, {"load", "turns_per_s", "turns/s", report::Better::higher}, completed / seconds);
   Checks checks;
   checks.check(
       "every_turn_completed", attempt.record.turn_count == attempt.turns.size(),
@@ -164,7 +167,7 @@ void Rows::add_load(const Attempt& attempt) {
   const auto good = std::ranges::count_if(attempt.turns, [&](const auto& turn) {
     return turn->completed && *turn->completed - turn->sent <= std::chrono::milliseconds(*options_.slo_ms);
   });
-  put_value(attempt, {"load", "goodput_per_s", "1/s", report::Better::higher},
+  put_value(attempt, {"load", "goodput_per_s", "turns/s", report::Better::higher},
             static_cast<double>(good) / seconds);
 }
 
@@ -205,8 +208,8 @@ void Rows::add_event_loop(const Attempt& attempt) {
   for (const EventLoopReading& reading : attempt.event_loop) {
     const auto put_reading = [&](std::string_view metric, std::string_view unit,
                                  const std::optional<double>& value) {
-      if (!value) return;
       put(attempt, {"event_loop", metric, unit}, {value, reading.at});
+      if (!value) return;
       checks.check(
           "not_negative", *value >= 0, [] { return "0 or more"; },
           [&] { return fmt::format("{} {}", metric, *value); });
@@ -250,21 +253,9 @@ void Rows::add_server(const Attempt& attempt) {
 }
 
 void Rows::add_checks(report::Row& row, const Checks& checks) {
-  for (const report::Invariant& one : checks.all()) {
-    const auto known = std::ranges::find(row.invariants, one.id, &report::Invariant::id);
-    if (known == row.invariants.end()) {
-      row.invariants.push_back(one);
-      continue;
-    }
-    known->checked += one.checked;
-    if (one.broken == 0) continue;
-    if (known->broken == 0) {
-      known->expected = one.expected;
-      known->actual = one.actual;
-    }
-    known->broken += one.broken;
-    known->ok = false;
-  }
+  Checks all(std::move(row.invariants));
+  all.merge(checks);
+  row.invariants = all.all();
 }
 
 void Rows::finish() {

@@ -1,6 +1,7 @@
 #include "lab/bench/gateway/run.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,10 @@ namespace {
 
 using lab_gateway::Target;
 using lab_gateway::TargetKind;
+
+/// What gateways are told apart by.
+const std::set<std::string> compared_metrics{"total",       "first_token",  "added",
+                                             "turns_per_s", "cpu_per_turn", "rss_peak"};
 
 TargetKind kind_of(const std::string& name) {
   if (name == "openclaw") return TargetKind::openclaw;
@@ -160,7 +165,7 @@ report::GatewayRecord& Run::record_of(const std::string& target) {
 void Run::seal() {
   report::Document& document = life_.document();
   rows_.finish();
-  document.comparisons = bench::worker_comparisons(document, options_.seed);
+  document.comparisons = bench::worker_comparisons(document, options_.seed, compared_metrics);
   if (auto note = bench::unpaired_note(document, options_.runs, "gateway"))
     document.findings.push_back(std::move(*note));
   document.budgets = judge_budgets(document, options_);

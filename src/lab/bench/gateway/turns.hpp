@@ -62,7 +62,7 @@ class Turns {
   /// Every turn is completed, or one went wrong.
   bool done() const { return failure_ || completed_ == expected(); }
   /// And its last response has come.
-  bool settled() const { return failure_ || settled_ == expected(); }
+  bool settled() const { return done() && (failure_ || settled_ == expected()); }
   std::uint64_t expected() const { return plan_.sessions.size() * plan_.turns_per_session; }
   std::uint64_t completed() const { return completed_; }
   std::uint64_t running() const { return accepted_ - completed_; }
