@@ -7,6 +7,7 @@
 #include "agents_command.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "lab/bench/gateway/run.hpp"
 #include "lab/bench/import/run.hpp"
 #include "lab/driver/registry.hpp"
 #include "lab/driver/workload.hpp"
@@ -43,6 +44,7 @@ class AllBenches {
   bench::Result spawn();
   bench::Result agents();
   bench::Result import();
+  bench::Result gateway();
   /// What every bench is asked for.
   void order(bench::Order& order) const;
   int finish();
@@ -100,6 +102,19 @@ bench::Result AllBenches::import() {
   return import_bench::run(request, {context_.clock, interrupt_, progress_});
 }
 
+bench::Result AllBenches::gateway() {
+  gateway_bench::RawOptions raw;
+  raw.quick = flags_.quick;
+  gateway_bench::Request request;
+  order(request);
+  request.options = gateway_bench::resolve(raw);
+  request.say = [this](const std::string& text) {
+    progress_.finish();
+    context_.err.write(text);
+  };
+  return gateway_bench::run(request, {context_.clock, interrupt_, progress_});
+}
+
 void AllBenches::save(const report::Document& document) const {
   std::vector<report::Document> parts = parts_;
   parts.push_back(document);
@@ -127,6 +142,7 @@ int AllBenches::run() {
   measure(&AllBenches::spawn);
   measure(&AllBenches::agents);
   measure(&AllBenches::import);
+  measure(&AllBenches::gateway);
   if (parts_.empty()) return refusal_.value_or(exit_failed);
   return finish();
 }
@@ -145,8 +161,8 @@ int AllBenches::finish() {
 
 void add_all(CLI::App& app, Context& context) {
   auto flags = std::make_shared<AllFlags>();
-  CLI::App* all =
-      app.add_subcommand("all", "Run every bench on the built-in targets: spawn, agents, then import");
+  CLI::App* all = app.add_subcommand(
+      "all", "Run every bench on the built-in targets: spawn, agents, import, then gateway");
   all->add_flag("--quick", flags->quick, "Few samples and small sizes: a first look, under 3 minutes");
   add_text(*all, "--node", flags->node,
            "Node.js of the reference lane: PREFIX/bin/node (default: the pinned one)", "PREFIX");

@@ -10,6 +10,7 @@
 #include "lab/driver/packages.hpp"
 #include "lab/driver/registry.hpp"
 #include "lab/driver/workload.hpp"
+#include "lab/gateway/target.hpp"
 
 namespace tare::cli {
 namespace {
@@ -35,6 +36,21 @@ TargetLine line_of(std::string_view bench, const driver::TargetSpec& spec) {
   return line;
 }
 
+/// The gateways of the bench `gateway` that are started, not found running.
+TargetLine gateway_line(lab_gateway::TargetKind kind, std::string id) {
+  TargetLine line{"gateway", std::move(id), "subject", true, {}, {}, {}};
+  try {
+    lab_gateway::TargetWish wish;
+    wish.kind = kind;
+    line.program = lab_gateway::find_target(wish).program.string();
+  } catch (const Error& error) {
+    line.available = false;
+    line.reason = error.what();
+    if (!error.hint().empty()) line.hint = error.hint();
+  }
+  return line;
+}
+
 enum class Format { table, json };
 
 int list_targets(driver::RegistryOptions options, Format format) {
@@ -44,6 +60,8 @@ int list_targets(driver::RegistryOptions options, Format format) {
     for (const driver::TargetSpec& spec : driver::builtin_targets(options))
       lines.push_back(line_of(bench, spec));
   }
+  lines.push_back(gateway_line(lab_gateway::TargetKind::embedded, "embedded"));
+  lines.push_back(gateway_line(lab_gateway::TargetKind::openclaw, "openclaw"));
   if (format == Format::json) {
     write_stdout(json::pretty(lines));
     return exit_ok;

@@ -45,12 +45,14 @@ exec {node} "$@"
         self.assertEqual(result.returncode, 1, result.stderr)
         document = self.document()
         self.assertFalse(document["complete"])
-        self.assertEqual({r["bench"] for r in document["rows"]}, {"spawn", "agents", "import"})
+        self.assertEqual({r["bench"] for r in document["rows"]}, {"spawn", "agents", "import", "gateway"})
         self.assertEqual({r["status"] for r in document["rows"] if r["bench"] == "import"}, {"unavailable"})
         self.assertEqual(document["config"]["bench"], "all")
         self.assertEqual(document["config"]["spawn"]["iterations"], 1)
         self.assertEqual(document["config"]["agents"]["runs"], 10)
         self.assertEqual(document["config"]["import"]["iterations"], 10)
+        self.assertEqual(document["config"]["gateway"]["concurrency"], 8)
+        self.assertEqual(document["gateways"][0]["runs"][0]["turnCount"], 8)
         ids = [t["id"] for t in document["targets"]]
         self.assertEqual(len(ids), len(set(ids)))
         node = next(t for t in document["targets"] if t["id"] == "node")
@@ -70,7 +72,7 @@ exec {node} "$@"
         result = self.tare("all", *where, env=LITTLE)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr.splitlines()[0], "^tare: driver 'node' .*exit code 9")
-        self.assertEqual({r["bench"] for r in self.document()["rows"]}, {"agents"}, "spawn and import have the same driver")
+        self.assertEqual({r["bench"] for r in self.document()["rows"]}, {"agents", "gateway"}, "spawn and import have the same driver")
 
     def test_an_interruption_keeps_both_parts_and_says_where_it_was(self):
         where = self.prefix(f"exec {fake_registry()}")
