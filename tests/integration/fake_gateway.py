@@ -54,7 +54,7 @@ class Connection(socketserver.BaseRequestHandler):
         status = b"200 OK"
         if path == b"/readyz" and self.server.fault == "never-ready":
             status = b"503 Service Unavailable"
-        if path == b"/" and self.server.fault == "no-page":
+        if path == b"/" and self.server.fault == "no-page" and self.server.asked.get("agent"):
             body = b"hello"
         self.request.sendall(b"HTTP/1.1 " + status + b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
         return True
