@@ -163,7 +163,6 @@ void Probes::begin_fresh_connections() {
 }
 
 void Probes::wind_down() {
-  if (fresh_) fresh_->stop();
   if (options_.probe_rounds) return;
   sampler_->stop();
   for (const auto& pacer : history_) pacer->stop();
@@ -181,7 +180,9 @@ bool Probes::updates_done() const {
 }
 
 bool Probes::rounds_done() const {
-  return sampler_->done() && std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
+  // However short the load was, there is one fresh connection.
+  const bool has_connected = fresh_ && fresh_->started() > 0;
+  return has_connected && sampler_->done() && std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
 }
 
 void Probes::sample(std::uint64_t index, Instant due) {
