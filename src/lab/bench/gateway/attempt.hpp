@@ -48,7 +48,7 @@ struct Attempt {
 
 /// Where a run is, about once a second.
 struct Pulse {
-  std::string label;  ///< "embedded, load: 40 turns/s"
+  std::string label;  ///< "under load, 3 s: 8 running, 40 turns/s"
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 };

@@ -441,11 +441,13 @@ void Course::look() {
 }
 
 Pulse Course::pulse() const {
-  Pulse pulse{fmt::format("{}, {}", request_.target.id, phase_), 0, 0};
-  if (turns_) {
+  Pulse pulse{phase_, 0, 0};
+  if (probes_) {
     const double seconds = std::chrono::duration<double>(now() - attempt_.load_start).count();
-    pulse.label = fmt::format("{}, load: {} running, {} turns/s", request_.target.id, turns_->running(),
+    pulse.label = fmt::format("{}, {:.0f} s: {} running, {} turns/s", phase_, seconds, turns_->running(),
                               text::significant(static_cast<double>(turns_->completed()) / seconds));
+    if (const auto p99 = probes_->series(Probe::sessions_list).latency().quantile(0.99))
+      pulse.label += fmt::format(", sessions.list p99 {} ms", text::significant(to_ms(*p99)));
     pulse.done = turns_->completed();
     pulse.total = turns_->expected();
   } else if (warm_) {

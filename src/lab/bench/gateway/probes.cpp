@@ -182,7 +182,8 @@ bool Probes::updates_done() const {
 bool Probes::rounds_done() const {
   // However short the load was, there is one fresh connection.
   const bool has_connected = fresh_ && fresh_->started() > 0;
-  return has_connected && sampler_->done() && std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
+  return has_connected && sampler_->done() &&
+         std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
 }
 
 void Probes::sample(std::uint64_t index, Instant due) {
