@@ -34,9 +34,9 @@ class SqliteStore final : public Store {
   std::uint64_t commits() const;
 
  private:
-  class Writer;
+  struct Files;
   Loop& loop_;
-  std::shared_ptr<Writer> writer_;
+  std::unique_ptr<Files> files_;
 };
 
 }  // namespace tare::agents

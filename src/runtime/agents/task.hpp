@@ -108,6 +108,7 @@ class Loop {
   ~Loop() { abandon(); }
 
   Executor executor() const { return io_.get_executor(); }
+  asio::io_context& io() const { return io_; }
 
   /// Runs a task. `done(exception_ptr, T)`, or `done(exception_ptr)` for void, is called at its end; what it
   /// throws comes out of the io_context, or out of this call when the task ends at once. The task begins at

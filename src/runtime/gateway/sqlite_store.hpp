@@ -7,6 +7,7 @@
 
 #include "runtime/gateway/database.hpp"
 #include "runtime/gateway/store.hpp"
+#include "runtime/sqlite/write_queue.hpp"
 
 namespace tare::gateway {
 
@@ -27,22 +28,16 @@ class SqliteStore final : public Store {
   std::vector<Message> messages(SessionId session, std::uint32_t before, Span span) override;
   Extent extent(SessionId session) override;
 
-  struct Facts {
-    std::uint64_t commits = 0;
-    std::uint64_t writes = 0;  ///< of which each commit has one or more
-    std::uint64_t failures = 0;
-    double commit_seconds = 0;  ///< in all
-  };
+  using Facts = sqlite::WriteQueue<Change>::Facts;
   Facts facts() const;
 
  private:
-  class Writer;
-  boost::asio::io_context* io_ = nullptr;
+  Database database_;  ///< the loop's until the first write, then the queue's
   Kept kept_;
+  MessageReader reader_;
   std::shared_ptr<std::size_t> pending_ =
-      std::make_shared<std::size_t>(0);  ///< the writer's last words may come late
-  std::shared_ptr<Writer> writer_;
-  std::unique_ptr<MessageReader> reader_;
+      std::make_shared<std::size_t>(0);  ///< the queue's last words may come late
+  sqlite::WriteQueue<Change> queue_;
 };
 
 }  // namespace tare::gateway
