@@ -8,26 +8,14 @@
 #include "lab/report/provenance.hpp"
 
 namespace tare::report {
-namespace {
-
-/// As much beside each p50 as fits without a split.
-Table widest_table(const Figures& figures, std::size_t width, Footnotes& notes) {
-  for (const AgentColumns columns : {AgentColumns::interval, AgentColumns::memory}) {
-    Footnotes tried;
-    Table table = agents_table(figures, columns, tried);
-    if (natural_width(table) > width) continue;
-    notes = std::move(tried);
-    return table;
-  }
-  return agents_table(figures, AgentColumns::ratio, notes);
-}
-
-}  // namespace
 
 void agents_sections(const Document& document, Sections& out) {
   const Figures figures(document);
   Footnotes notes;
-  const Table table = widest_table(figures, out.options().width, notes);
+  const Table table = widest_table(
+      {AgentColumns::interval, AgentColumns::memory, AgentColumns::ratio}, notes,
+      [&](auto columns, Footnotes& its) { return agents_table(figures, columns, its); },
+      [&](const Table& made) { return natural_width(made) <= out.options().width; });
   out.blank();
   if (table.lanes.empty()) {
     out.say("result", "nothing was measured", Tone::bad);

@@ -5,27 +5,14 @@
 #include "lab/report/gateway_table.hpp"
 
 namespace tare::report {
-namespace {
-
-/// As much beside each p50 as fits without a split.
-Table widest_gateway_table(const Figures& figures, std::size_t width, Footnotes& notes) {
-  for (const GatewayColumns columns :
-       {GatewayColumns::p95_p99_max, GatewayColumns::p95_p99, GatewayColumns::p99}) {
-    Footnotes tried;
-    Table table = gateway_table(figures, columns, tried);
-    if (natural_width(table) > width) continue;
-    notes = std::move(tried);
-    return table;
-  }
-  return gateway_table(figures, GatewayColumns::p50, notes);
-}
-
-}  // namespace
 
 void gateway_sections(const Document& document, Sections& out) {
   const Figures figures(document);
   Footnotes notes;
-  const Table table = widest_gateway_table(figures, out.options().width, notes);
+  const Table table = widest_table(
+      {GatewayColumns::p95_p99_max, GatewayColumns::p95_p99, GatewayColumns::p99, GatewayColumns::p50}, notes,
+      [&](auto columns, Footnotes& its) { return gateway_table(figures, columns, its); },
+      [&](const Table& made) { return natural_width(made) <= out.options().width; });
   out.blank();
   if (table.lanes.empty()) {
     out.say("result", "nothing was measured", Tone::bad);

@@ -31,18 +31,6 @@ bool lanes_fit(const Table& table, std::size_t width) {
   return true;
 }
 
-/// As much beside each wall time as fits.
-Table widest_import_table(const Figures& figures, std::size_t width, Footnotes& notes) {
-  for (const ImportColumns columns : {ImportColumns::interval, ImportColumns::phases}) {
-    Footnotes tried;
-    Table table = import_table(figures, columns, tried);
-    if (!lanes_fit(table, width)) continue;
-    notes = std::move(tried);
-    return table;
-  }
-  return import_table(figures, ImportColumns::ratio, notes);
-}
-
 /// How long the engine takes to start, which is in no wall time.
 std::vector<std::string> engine_starts(const Document& document) {
   std::vector<std::string> lines;
@@ -107,7 +95,10 @@ std::string import_signs(const Document& document) {
 void import_sections(const Document& document, Sections& out) {
   const Figures figures(document);
   Footnotes notes;
-  const Table table = widest_import_table(figures, out.options().width, notes);
+  const Table table = widest_table(
+      {ImportColumns::interval, ImportColumns::phases, ImportColumns::ratio}, notes,
+      [&](auto columns, Footnotes& its) { return import_table(figures, columns, its); },
+      [&](const Table& made) { return lanes_fit(made, out.options().width); });
   out.blank();
   if (table.lanes.empty()) {
     out.say("result", "nothing was measured", Tone::bad);

@@ -28,15 +28,24 @@ std::string_view parameters_of(const ToolSpec& tool) {
   return tool.parameters;
 }
 
+/// What somebody says, the same in both dialects.
+void write_message(Writer& out, std::string_view role, std::string_view text) {
+  out.element();
+  write_object(out, [&] {
+    write_text(out, "role", role);
+    write_text(out, "content", text);
+  });
+}
+
 /// The `input` items of the responses dialect.
 class ResponsesItems {
  public:
   explicit ResponsesItems(Writer& out, std::string& text) : out_(out), text_(text) {}
 
-  void operator()(const UserMessage& message) { write_message("user", message.text); }
+  void operator()(const UserMessage& message) { write_message(out_, "user", message.text); }
 
   void operator()(const AssistantMessage& message) {
-    if (!message.text.empty()) write_message("assistant", message.text);
+    if (!message.text.empty()) write_message(out_, "assistant", message.text);
     for (const ToolCall& call : message.calls) {
       out_.element();
       write_object(out_, [&] {
@@ -54,14 +63,6 @@ class ResponsesItems {
       write_text(out_, "type", "function_call_output");
       write_text(out_, "call_id", result.call_id);
       write_text(out_, "output", result.output);
-    });
-  }
-
-  void write_message(std::string_view role, std::string_view text) {
-    out_.element();
-    write_object(out_, [&] {
-      write_text(out_, "role", role);
-      write_text(out_, "content", text);
     });
   }
 
@@ -86,7 +87,7 @@ class ChatMessages {
  public:
   explicit ChatMessages(Writer& out, std::string& text) : out_(out), text_(text) {}
 
-  void operator()(const UserMessage& message) { write_message("user", message.text); }
+  void operator()(const UserMessage& message) { write_message(out_, "user", message.text); }
 
   void operator()(const AssistantMessage& message) {
     out_.element();
@@ -112,14 +113,6 @@ class ChatMessages {
       write_text(out_, "role", "tool");
       write_text(out_, "tool_call_id", result.call_id);
       write_text(out_, "content", result.output);
-    });
-  }
-
-  void write_message(std::string_view role, std::string_view text) {
-    out_.element();
-    write_object(out_, [&] {
-      write_text(out_, "role", role);
-      write_text(out_, "content", text);
     });
   }
 
@@ -161,7 +154,7 @@ void write_conversation(Writer& out, std::string& text, const ModelRequest& requ
   Items items(out, text);
   out.key(items_key);
   out.begin_array(false);
-  if (!request.system.empty()) items.write_message("system", request.system);
+  if (!request.system.empty()) write_message(out, "system", request.system);
   for (const Item& item : request.items) std::visit(items, item);
   out.end_array();
   if (request.tools.empty()) return;
