@@ -28,8 +28,11 @@ void add_gateways(CLI::App& app, RawOptions& raw, std::optional<std::string>& to
   add_text(app, "--url", raw.url, "A gateway that runs already, ws://HOST:PORT; it is not started or stopped",
            "URL");
   add_text(app, "--token", token, "Its token (default: TARE_GATEWAY_TOKEN of the environment)", "TOKEN");
-  add_text(app, "--provider-url", raw.provider_url,
-           "A model server instead of the mock; replies are then only not to be empty", "URL");
+  add_text(
+      app, "--provider-url", raw.provider_url,
+      "A model server instead of the mock, with the key in OPENAI_API_KEY; replies are then only not to be "
+      "empty",
+      "URL");
   app.add_flag("--utility-model", raw.utility_model, "openclaw: let it ask the model for recaps, too");
   add_text(app, "--plugin-count", raw.plugin_count, "openclaw: synthetic plugins, 0 to 100 (default 0)", "N");
 }
@@ -113,6 +116,7 @@ int run_gateway(const RawOptions& raw, const std::optional<std::string>& token, 
   request.command = context.command;
   request.options = gateway_bench::resolve(raw);
   request.token = gateway_token(token);
+  request.provider_key = environment("OPENAI_API_KEY");
   const std::filesystem::path path = document_path(output, gateway_file);
   request.save = [&](const report::Document& document) { report::save(document, path); };
   const Interrupt interrupt;

@@ -118,6 +118,20 @@ class GatewayBench(harness.TareTest):
         self.assertEqual(run["modelRequestCount"], 8)
         self.assertIsNone(run["pluginMetadataScans"])
 
+    def test_a_model_server_of_ones_own_gets_its_key(self):
+        provider = self.start("serve", "provider", "--port", 0, "--api-key", "secret", "--log", self.folder / "log")
+        self.addCleanup(provider.wait)
+        self.addCleanup(provider.kill)
+        url = json.loads(provider.stdout.readline())["url"]
+        self.bench("--provider-url", url, "--concurrency", 2, *FAST, env={"OPENAI_API_KEY": "secret"})
+        document = self.document("out.json")
+        self.assertIsNone(document["gateways"][0]["runs"][0]["modelRequestCount"])
+        self.assertEqual((self.folder / "log").read_text(encoding="utf-8").count('"outcome":"ok"'), 4)
+        self.assertNotIn("secret", json.dumps(document))
+        self.bench("--provider-url", url, "--concurrency", 2, *FAST, env={"OPENAI_API_KEY": "wrong"}, code=1)
+        provider.stdout.close()
+        provider.stderr.close()
+
     def test_a_budget_that_fails_is_exit_code_3(self):
         result = self.bench("--url", self.fake("slow-list").url, "--concurrency", 1, *FAST, "--max-control-ms", 50, code=3)
         self.assertIn("tare: budget sessions_list.url: Gateway sessions.list probe exceeded 50ms", result.stderr)

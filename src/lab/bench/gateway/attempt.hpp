@@ -60,6 +60,7 @@ struct AttemptRequest {
   std::uint64_t nonce = 0;  ///< tells its texts from those of all other runs
   const Interrupt& interrupt;
   std::function<void(const Pulse&)> on_pulse;
+  std::optional<std::string> provider_key = {};  ///< of a model server that is not the mock
 };
 
 /// One run, in the order of the seed: model server, gateway, ready, connect, warm, seed sessions, clients,

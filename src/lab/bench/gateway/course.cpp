@@ -118,6 +118,7 @@ asio::awaitable<void> Course::start_servers() {
     setup.provider_url = provider_->url;
   } else if (options_.provider_url) {
     setup.provider_url = *options_.provider_url;
+    setup.provider_key = request_.provider_key;
   }
   setup.max_concurrent = options_.concurrency;
   setup.provider_connections = options_.concurrency;

@@ -131,7 +131,8 @@ void Run::measure_once(const Target& target, std::uint64_t index) {
                          [&](const Pulse& pulse) {
                            around_.progress.update(fmt::format("{}  {}", name, pulse.label), pulse.done,
                                                    pulse.total);
-                         }};
+                         },
+                         request_.provider_key};
   Attempt attempt = run_once(request);
   around_.progress.finish();
   life_.reach(fmt::format("in {}, {}", name, attempt.position));

@@ -12,7 +12,8 @@ namespace tare::gateway_bench {
 
 struct Request : bench::Order {
   Options options;
-  std::optional<std::string> token;  ///< of the target url; in no document
+  std::optional<std::string> token;         ///< of the target url; in no document
+  std::optional<std::string> provider_key;  ///< of --provider-url; in no document
   /// Takes lines for a person.
   std::function<void(const std::string&)> say;
 };
