@@ -15,6 +15,9 @@ const { dropPool } = Buffer;
 delete getOrInitializeCascadedLoader.forget;
 delete Buffer.dropPool;
 
+/** Programs of this library are ES modules: what others begin with would only make their isolates slower to make. */
+const onlyModules = kit.library === 'modules';
+
 function become() {
   const options = library.internalBinding('options').values;
   const code = options['--eval'];
@@ -27,7 +30,9 @@ function become() {
   mains.warm = () => {};
   run('warm');
   delete mains.warm;
-  for (const id of ['internal/main/eval_string', 'internal/main/run_main_module']) mains[id] ??= kit.compile(id, 'main');
+  for (const id of onlyModules ? ['internal/main/run_main_module'] : ['internal/main/eval_string', 'internal/main/run_main_module']) {
+    mains[id] ??= kit.compile(id, 'main');
+  }
 }
 
 function evaluate() {
@@ -50,21 +55,21 @@ function load() {
  * What programs import most, but for util and process: to import one loads the workers, which change process.chdir, the
  * other makes the standard streams.
  */
-const often = [
+const often = kit.library === 'large' ? [
   'assert', 'buffer', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path',
   'perf_hooks', 'stream', 'stream/web', 'timers',
   'timers/promises', 'url', 'zlib',
-];
+] : [];
 
 /** Files that the loader of ES modules finds, while there is no file system. */
 const graph = {
   '/tare:warm/main.mjs': `import path, { join } from "node:path";
 import { warm } from "./warm.mjs";
-import { createRequire } from "node:module";
+${onlyModules ? '' : 'import { createRequire } from "node:module";'}
 const { later } = await import("./later.mjs");
 await import("./kept.mjs");
 await Promise.all(${JSON.stringify(often)}.map((name) => import("node:" + name)));
-performance.now();
+${onlyModules ? '' : 'performance.now();'}
 export { join, later };
 export default warm;
 `,
@@ -143,7 +148,7 @@ function importModules() {
 
 function talk() {
   console.log('warm');
-  console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
+  if (!onlyModules) console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
   console.error('warm');
   process._tickCallback(); // else the first turn of every guest would find the ticks of these writes
   tools.forgetStreams();
@@ -191,12 +196,14 @@ function rehearse() {
   tools.rehearsal = true;
   try {
     become();
-    evaluate();
-    load();
+    if (!onlyModules) {
+      evaluate();
+      load();
+    }
     measure();
     pool();
     talk();
-    if (kit.large) importModules();
+    if (kit.library !== 'small') importModules();
     leave();
     process.chdir('/'); // forgets the directory that it has cached
   } finally {
@@ -227,4 +234,4 @@ function rehearseAgain() {
 // The code of what only the boot needed is not worth its place.
 kit.dropCode();
 rehearse();
-if (kit.large) callbacks.rehearse = rehearseAgain;
+if (kit.library === 'large') callbacks.rehearse = rehearseAgain;

@@ -35,7 +35,7 @@ void boot(v8::SnapshotCreator& creator, v8::Isolate* isolate, guest::Library lib
   if (text == nullptr)
     throw Error(ErrorCode::failed, "cannot make the guest's snapshot", "its library has no boot code");
   const Local<v8::Object> kit = make_kit(isolate, context);
-  kit->Set(context, key(isolate, "large"), v8::Boolean::New(isolate, library == guest::Library::large))
+  kit->Set(context, key(isolate, "library"), to_v8(isolate, boost::describe::enum_to_string(library, "")))
       .Check();
   Local<v8::Function> function;
   Local<Value> arguments[] = {kit};
