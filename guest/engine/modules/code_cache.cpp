@@ -279,7 +279,9 @@ void CodeLookup::compiled(const ScriptCompiler::Source& source) {
   if (code_ == nullptr) return count(isolate_, Assignment::Lookup::missed);
   const bool rejected = source.GetCachedData()->rejected;
   count(isolate_, rejected ? Assignment::Lookup::rejected : Assignment::Lookup::accepted);
-  if (rejected) cache_->reject(id_);
+  if (!rejected) return;
+  cache_->reject(id_);
+  to_note_ = id_;
 }
 
 namespace {
