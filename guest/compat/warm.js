@@ -12,18 +12,22 @@ const console = require('internal/console/global');
 const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
 const { forget } = getOrInitializeCascadedLoader;
 const { dropPool } = Buffer;
+const { async_id_fields: asyncIds, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
 delete getOrInitializeCascadedLoader.forget;
 delete Buffer.dropPool;
 
 /** Programs of this library are ES modules: what others begin with would only make their isolates slower to make. */
 const onlyModules = kit.library === 'modules';
 
+/** What nearly every process has in its environment. */
+const home = ['HOME', '/root'];
+
 function become() {
   const options = library.internalBinding('options').values;
   const code = options['--eval'];
-  callbacks.attach(['node', '-e', 'warm'], ['HOME', '/']);
+  callbacks.attach(['node', '-e', 'warm'], home);
   options['--eval'] = code;
-  tools.setEnvironment([]);
+  tools.setEnvironment(home);
   process.execArgv = [];
   tools.parsed = { version: true };
   callbacks.start();
@@ -87,6 +91,9 @@ const keptGraph = [
 /** What a path leads to: 0 is a file, 1 a folder. */
 const kindOf = (name) => (name in graph ? 0 : 1);
 
+/** One of them is found by the longer way. */
+const isPlain = (name) => name !== '/tare:warm/later.mjs';
+
 function statOf(name, values) {
   const number = values instanceof BigInt64Array ? BigInt : Number;
   values.fill(number(0));
@@ -103,6 +110,11 @@ function playFiles() {
     lstat: statOf,
     fstat: (fd, values) => statOf(opened, values),
     moduleStat: kindOf,
+    modulePlace: (name) => (kindOf(name) === 0 && isPlain(name) ? 2 : kindOf(name)),
+    readModule(href) {
+      const name = href.slice('file://'.length);
+      return isPlain(name) ? Uint8Array.from(graph[name], (letter) => letter.charCodeAt(0)).buffer : undefined;
+    },
     open(name) {
       opened = name;
       unread = graph[name];
@@ -121,8 +133,7 @@ function playFiles() {
 function importModules() {
   const modules = library.internalBinding('modules');
   const real = { ...modules };
-  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
-  const id = ids[kAsyncIdCounter];
+  const id = asyncIds[kAsyncIdCounter];
   Object.assign(sys, playFiles());
   Object.assign(modules, {
     getNearestParentPackageJSONType: () => 'none',
@@ -141,14 +152,16 @@ function importModules() {
   Object.assign(natives, realNatives);
   delete getOrInitializeCascadedLoader.graphs;
   forget();
-  ids[kAsyncIdCounter] = id;
+  asyncIds[kAsyncIdCounter] = id;
   for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
   for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
 }
 
 function talk() {
   console.log('warm');
+  // Of more than a text the console asks its stream first whether it has colors.
   if (!onlyModules) console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
+  else asyncIds[kAsyncIdCounter] += 2; // that stream's, so that what comes after has the numbers that it has in Node
   console.error('warm');
   process._tickCallback(); // else the first turn of every guest would find the ticks of these writes
   tools.forgetStreams();
@@ -213,6 +226,7 @@ function rehearse() {
     process.exitCode = undefined;
     process._exiting = false;
     delete process._eval;
+    tools.setEnvironment([]);
     tools.parsed = undefined;
     tools.argv = undefined;
     Buffer.poolSize = 64 * 1024; // as Node has it
@@ -224,11 +238,10 @@ function rehearse() {
  * way before, which takes as much again as new objects have room for.
  */
 function rehearseAgain() {
-  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
-  const id = ids[kAsyncIdCounter];
+  const id = asyncIds[kAsyncIdCounter];
   for (let i = 0; i < 2; i++) rehearse();
   for (let i = 0; i < 70; i++) new Array(2048).fill(i);
-  ids[kAsyncIdCounter] = id;
+  asyncIds[kAsyncIdCounter] = id;
 }
 
 // The code of what only the boot needed is not worth its place.
