@@ -63,18 +63,22 @@ b.loadEnvFile = function loadEnvFile(path) {
 };
 
 /** Once in the snapshot, and once more when there is a process. */
+/** What is the same for all processes is done in the snapshot. */
+let patched = false;
 b.patchProcessObject = (process) => {
+  process.argv = tools.argv ?? ['node'];
+  process.execPath = '/usr/bin/node';
+  const pid = sys.pid();
+  const fixed = (name, value) => Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
+  if (pid > 0) fixed('pid', pid);
+  if (patched) return;
+  patched = true;
   let title = 'node';
   const accessor = (name, get, set) => Object.defineProperty(process, name, { get, set, enumerable: true, configurable: true });
   accessor('title', () => title, (value) => {
     title = `${value}`;
     sys.setTitle(title);
   });
-  process.argv = tools.argv ?? ['node'];
-  process.execPath = '/usr/bin/node';
-  const pid = sys.pid();
-  const fixed = (name, value) => Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
-  if (pid > 0) fixed('pid', pid);
   for (const name of ['version', 'versions', 'arch', 'platform', 'release']) fixed(name, process[name]);
   accessor('ppid', () => sys.ppid(), undefined);
 };
