@@ -39,10 +39,13 @@ function become() {
   }
 }
 
-function evaluate() {
-  tools.parsed = { eval: true, execArgv: [] };
+function prepare() {
+  tools.parsed = { eval: !onlyModules, execArgv: [] };
   tools.argv = ['node', 'warm'];
   preExecution.prepareMainThreadExecution(true);
+}
+
+function evaluate() {
   addBuiltinLibsToObject({}, '<eval>');
   execution.evalTypeScript('[eval]', 'void 0', false, false, false);
   for (const name of ['module', 'exports', '__dirname', '__filename', 'require']) delete globalThis[name];
@@ -209,6 +212,7 @@ function rehearse() {
   tools.rehearsal = true;
   try {
     become();
+    prepare();
     if (!onlyModules) {
       evaluate();
       load();
