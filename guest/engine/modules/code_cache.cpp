@@ -26,9 +26,11 @@ namespace {
 
 /// Strong, as a guest must not be able to have its code run for another's source.
 std::string digest(std::span<const std::uint8_t> bytes) {
+  static const EVP_MD* const sha256 =
+      EVP_MD_fetch(nullptr, "SHA256", nullptr);  // else it is looked for each time
   std::array<unsigned char, EVP_MAX_MD_SIZE> out;
   unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, EVP_sha256(), nullptr) != 1) return {};
+  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, sha256, nullptr) != 1) return {};
   return {reinterpret_cast<const char*>(out.data()), size};
 }
 
