@@ -244,7 +244,6 @@ function rehearse() {
 function rehearseAgain() {
   const id = asyncIds[kAsyncIdCounter];
   for (let i = 0; i < 2; i++) rehearse();
-  for (let i = 0; i < 70; i++) new Array(2048).fill(i);
   asyncIds[kAsyncIdCounter] = id;
 }
 
