@@ -110,5 +110,6 @@ std::string build_snapshot(guest::Library library);
 /// written. Worth it where many are made: it takes as long as a few dozen. To be called once, on a thread of
 /// its own.
 void adopt_snapshot();
+bool has_adopted_snapshot();
 
 }  // namespace tare::engine

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -138,6 +139,12 @@ std::string build_snapshot(guest::Library library) {
   return blob;
 }
 
+namespace {
+
+std::atomic<bool> adopted{false};
+
+}  // namespace
+
 void adopt_snapshot() {
   static std::string blob;
   static v8::StartupData data;
@@ -146,6 +153,11 @@ void adopt_snapshot() {
   if (!keep_hashes(blob, *old)) return;
   data = {blob.data(), static_cast<int>(blob.size())};
   engine().snapshot = &data;
+  adopted = true;
+}
+
+bool has_adopted_snapshot() {
+  return adopted;
 }
 
 }  // namespace tare::engine

@@ -329,6 +329,7 @@ class Server {
         {"vms", number(machines_.size())},
         {"abandoned", number(abandoned())},
         {"keptHeapPages", number(kept_heap_pages())},
+        {"ownSnapshot", has_adopted_snapshot() ? 1 : 0},
     };
     return reply;
   }
