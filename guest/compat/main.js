@@ -23,6 +23,9 @@ initializeCJS();
 initializeESM(false);
 kit.compile('tare/output', 'glue')(tools);
 
+/** Whether a path is absolute and has nothing to resolve in it, for sure. */
+const isResolved = (name) => name[0] === '/' && name.length > 1 && !name.endsWith('/') && !name.includes('//') && !name.includes('/.');
+
 /** What Module's paths were made of. */
 const pathsOf = { home: undefined, others: undefined };
 
@@ -40,7 +43,7 @@ preExecution.prepareMainThreadExecution = (expandArgv1) => {
   process.argv[0] = process.execPath;
   let entry;
   if (expandArgv1 && process.argv[1] && process.argv[1][0] !== '-') {
-    entry = path.resolve(process.argv[1]);
+    entry = isResolved(process.argv[1]) ? process.argv[1] : path.resolve(process.argv[1]);
     process.argv[1] = entry;
   }
   if (tools.parsed.eval) process._eval = options['--eval'];
