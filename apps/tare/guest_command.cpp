@@ -52,10 +52,11 @@ void add_run(CLI::App& guest, Context& context) {
            "MB");
   add_text(*run, "--timeout", flags->timeout, "Limit of its time", "SECONDS");
   add_text(*run, "--pool", flags->pool, "Isolates kept ready for its children, 0 to 256 (default 0)", "N");
-  add_text(*run, "--library", flags->library,
-           "How much of Node's library is loaded from the start: small, or large, for programs of ES modules "
-           "(default small)",
-           "WHICH");
+  add_text(
+      *run, "--library", flags->library,
+      "How much of Node's library is loaded from the start: small; modules, the loader of ES modules, too; "
+      "or large, what they import most, too (default small)",
+      "WHICH");
   add_text(*run, "-e,--eval", flags->code, "Run this instead of a file", "CODE");
   add_text(*run, "--cpu-prof", flags->cpu_profile,
            "Write where its time went, for Chrome's developer tools (.cpuprofile)", "FILE");

@@ -115,7 +115,7 @@ std::chrono::milliseconds timeout_of(const std::string& text) {
 guest::Library library_of(const std::string& text) {
   guest::Library library{};
   if (!boost::describe::enum_from_string(text.c_str(), library))
-    throw usage(fmt::format("--library must be small or large, got {}", text));
+    throw usage(fmt::format("--library must be small, modules or large, got {}", text));
   return library;
 }
 

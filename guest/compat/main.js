@@ -23,6 +23,18 @@ initializeCJS();
 initializeESM(false);
 kit.compile('tare/output', 'glue')(tools);
 
+/** Whether a path is absolute and has nothing to resolve in it, for sure. */
+const isResolved = (name) => name[0] === '/' && name.length > 1 && !name.endsWith('/') && !name.includes('//') && !name.includes('/.');
+
+/** What Module's paths were made of. */
+const pathsOf = { home: undefined, others: undefined };
+
+function initPaths(home, others) {
+  if (home === pathsOf.home && others === pathsOf.others) return; // as in the snapshot, most often
+  Module._initPaths();
+  Object.assign(pathsOf, { home, others });
+}
+
 preExecution.prepareMainThreadExecution = (expandArgv1) => {
   binding('process_methods').patchProcessObject(process);
   Object.defineProperty(process, 'argv0', { __proto__: null, enumerable: true, configurable: tools.rehearsal, value: process.argv[0] });
@@ -31,13 +43,13 @@ preExecution.prepareMainThreadExecution = (expandArgv1) => {
   process.argv[0] = process.execPath;
   let entry;
   if (expandArgv1 && process.argv[1] && process.argv[1][0] !== '-') {
-    entry = path.resolve(process.argv[1]);
+    entry = isResolved(process.argv[1]) ? process.argv[1] : path.resolve(process.argv[1]);
     process.argv[1] = entry;
   }
   if (tools.parsed.eval) process._eval = options['--eval'];
   if (process.env.NODE_DEBUG !== undefined) initializeDebugEnv(process.env.NODE_DEBUG);
   if (process.env.NODE_NO_WARNINGS === '1') process.removeListener('warning', onWarning);
-  Module._initPaths();
+  initPaths(process.env.HOME, process.env.NODE_PATH);
   if (tools.parsed.options) applyOptions();
   // Where the command line has something to say about modules, they are not what others find.
   if (tools.keepsGraphs && !tools.parsed.options) {
@@ -93,8 +105,10 @@ function applyOptions() {
 // A main program is looked for as CommonJS at first. A file whose name says that it is an ES module needs that loader alone.
 const { runEntryPointWithESMLoader, setShortcut } = require('internal/modules/run_main');
 setShortcut((main) => {
-  if (tools.parsed.options || !main.endsWith('.mjs') || tools.host.sys.moduleStat(main) !== 0) return false;
-  const url = require('internal/url').pathToFileURL(main);
+  if (tools.parsed.options || !main.endsWith('.mjs')) return false;
+  const place = tools.host.sys.modulePlace(main);
+  if (place !== 0 && place !== 2) return false;
+  const url = place === 2 ? `file://${main}` : require('internal/url').pathToFileURL(main);
   runEntryPointWithESMLoader((loader) => loader.import(url, undefined, { __proto__: null }, undefined, true));
   return true;
 });

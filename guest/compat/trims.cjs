@@ -39,6 +39,21 @@ const TRIMS = {
       '      if (kept === undefined) try {\n'],
     ['      if (phase === kSourcePhase) {\n        const module = await moduleJob', '      if (kept === undefined) graphs?.keep(parentURL, request, moduleJob); if (phase === kSourcePhase) {\n' +
       '        const module = await moduleJob']],
+  // A file is looked for once where three calls looked for it (see b.internalModulePlace), and its URL is parsed once
+  // where it was parsed four times, as long as nothing of it needs another form. Patterns take long in a fresh isolate.
+  'internal/modules/esm/resolve': [
+    ["const encodedSepRegEx = /%2F|%5C/i;", "const encodedSepRegEx = /%2F|%5C/i; const { realpathSync } = fs;"],
+    ['  if (RegExpPrototypeExec(encodedSepRegEx, resolved.pathname) !== null) {\n    let basePath;',
+      "  const encoded = StringPrototypeIncludes(resolved.pathname, '%'); if (encoded && RegExpPrototypeExec(encodedSepRegEx, resolved.pathname) !== null) {\n    let basePath;"],
+    ["  const stats = internalFsBinding.internalModuleStat(\n    StringPrototypeEndsWith(path, '/') ? StringPrototypeSlice(path, -1) : path,\n  );",
+      "  const place = internalFsBinding.internalModulePlace(\n    StringPrototypeEndsWith(path, '/') ? StringPrototypeSlice(path, -1) : path,\n  ); const stats = place === 2 ? 0 : place;"],
+    ['  if (!preserveSymlinks) {\n    // If', '  if (!preserveSymlinks && (place !== 2 || encoded || fs.realpathSync !== realpathSync)) {\n    // If'],
+    ['function moduleResolve(specifier, base, conditions, preserveSymlinks) {', 'function moduleResolve(specifier, base, conditions, preserveSymlinks, parsed) {'],
+    ['      resolved = new URL(specifier, base);\n    } catch (cause) {', '      resolved = parsed ?? new URL(specifier, base);\n    } catch (cause) {'],
+    ["      isMain ? getOptionValue('--preserve-symlinks-main') : getOptionValue('--preserve-symlinks'),\n    );",
+      "      isMain ? getOptionValue('--preserve-symlinks-main') : getOptionValue('--preserve-symlinks'), isMain ? undefined : parsed,\n    );"]],
+  'internal/modules/esm/load': [["const fs = require('fs');", "const fs = require('fs'); const { readFileSync } = fs; const { readModule } = internalBinding('fs');"],
+    ['    source = fs.readFileSync(url);', '    source = (fs.readFileSync === readFileSync ? readModule(href) : undefined) ?? fs.readFileSync(url);']],
   // A shorter way to a program that is an ES module for sure: see main.js.
   'internal/modules/run_main': [['  let useESMLoader;\n', '  let useESMLoader; if (shortcut?.(main)) return;\n'],
     ['module.exports = {\n  executeUserEntryPoint,', 'let shortcut; module.exports = {\n  setShortcut(other) { shortcut = other; }, executeUserEntryPoint,']],

@@ -12,28 +12,40 @@ const console = require('internal/console/global');
 const { getOrInitializeCascadedLoader } = require('internal/modules/esm/loader');
 const { forget } = getOrInitializeCascadedLoader;
 const { dropPool } = Buffer;
+const { async_id_fields: asyncIds, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
 delete getOrInitializeCascadedLoader.forget;
 delete Buffer.dropPool;
+
+/** Programs of this library are ES modules: what others begin with would only make their isolates slower to make. */
+const onlyModules = kit.library === 'modules';
+
+/** What nearly every process has in its environment. */
+const home = ['HOME', '/root'];
 
 function become() {
   const options = library.internalBinding('options').values;
   const code = options['--eval'];
-  callbacks.attach(['node', '-e', 'warm'], ['HOME', '/']);
+  callbacks.attach(['node', '-e', 'warm'], home);
   options['--eval'] = code;
-  tools.setEnvironment([]);
+  tools.setEnvironment(home);
   process.execArgv = [];
   tools.parsed = { version: true };
   callbacks.start();
   mains.warm = () => {};
   run('warm');
   delete mains.warm;
-  for (const id of ['internal/main/eval_string', 'internal/main/run_main_module']) mains[id] ??= kit.compile(id, 'main');
+  for (const id of onlyModules ? ['internal/main/run_main_module'] : ['internal/main/eval_string', 'internal/main/run_main_module']) {
+    mains[id] ??= kit.compile(id, 'main');
+  }
+}
+
+function prepare() {
+  tools.parsed = { eval: !onlyModules, execArgv: [] };
+  tools.argv = ['node', 'warm'];
+  preExecution.prepareMainThreadExecution(true);
 }
 
 function evaluate() {
-  tools.parsed = { eval: true, execArgv: [] };
-  tools.argv = ['node', 'warm'];
-  preExecution.prepareMainThreadExecution(true);
   addBuiltinLibsToObject({}, '<eval>');
   execution.evalTypeScript('[eval]', 'void 0', false, false, false);
   for (const name of ['module', 'exports', '__dirname', '__filename', 'require']) delete globalThis[name];
@@ -50,21 +62,21 @@ function load() {
  * What programs import most, but for util and process: to import one loads the workers, which change process.chdir, the
  * other makes the standard streams.
  */
-const often = [
+const often = kit.library === 'large' ? [
   'assert', 'buffer', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path',
   'perf_hooks', 'stream', 'stream/web', 'timers',
   'timers/promises', 'url', 'zlib',
-];
+] : [];
 
 /** Files that the loader of ES modules finds, while there is no file system. */
 const graph = {
   '/tare:warm/main.mjs': `import path, { join } from "node:path";
 import { warm } from "./warm.mjs";
-import { createRequire } from "node:module";
+${onlyModules ? '' : 'import { createRequire } from "node:module";'}
 const { later } = await import("./later.mjs");
 await import("./kept.mjs");
 await Promise.all(${JSON.stringify(often)}.map((name) => import("node:" + name)));
-performance.now();
+${onlyModules ? '' : 'performance.now();'}
 export { join, later };
 export default warm;
 `,
@@ -82,6 +94,9 @@ const keptGraph = [
 /** What a path leads to: 0 is a file, 1 a folder. */
 const kindOf = (name) => (name in graph ? 0 : 1);
 
+/** One of them is found by the longer way. */
+const isPlain = (name) => name !== '/tare:warm/later.mjs';
+
 function statOf(name, values) {
   const number = values instanceof BigInt64Array ? BigInt : Number;
   values.fill(number(0));
@@ -98,6 +113,11 @@ function playFiles() {
     lstat: statOf,
     fstat: (fd, values) => statOf(opened, values),
     moduleStat: kindOf,
+    modulePlace: (name) => (kindOf(name) === 0 && isPlain(name) ? 2 : kindOf(name)),
+    readModule(href) {
+      const name = href.slice('file://'.length);
+      return isPlain(name) ? Uint8Array.from(graph[name], (letter) => letter.charCodeAt(0)).buffer : undefined;
+    },
     open(name) {
       opened = name;
       unread = graph[name];
@@ -116,8 +136,7 @@ function playFiles() {
 function importModules() {
   const modules = library.internalBinding('modules');
   const real = { ...modules };
-  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
-  const id = ids[kAsyncIdCounter];
+  const id = asyncIds[kAsyncIdCounter];
   Object.assign(sys, playFiles());
   Object.assign(modules, {
     getNearestParentPackageJSONType: () => 'none',
@@ -136,14 +155,16 @@ function importModules() {
   Object.assign(natives, realNatives);
   delete getOrInitializeCascadedLoader.graphs;
   forget();
-  ids[kAsyncIdCounter] = id;
+  asyncIds[kAsyncIdCounter] = id;
   for (const one of require('internal/bootstrap/realm').BuiltinModule.map.values()) one.module = undefined;
   for (const name of ['entry_point_promise', 'entry_point_module']) delete globalThis[kit.privateSymbol(`${name}_private_symbol`)];
 }
 
 function talk() {
   console.log('warm');
-  console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
+  // Of more than a text the console asks its stream first whether it has colors.
+  if (!onlyModules) console.log('%s is %d', 'one', 1, { a: [1, 'two'], b: new Map([[1, 2]]) });
+  else asyncIds[kAsyncIdCounter] += 2; // that stream's, so that what comes after has the numbers that it has in Node
   console.error('warm');
   process._tickCallback(); // else the first turn of every guest would find the ticks of these writes
   tools.forgetStreams();
@@ -191,12 +212,15 @@ function rehearse() {
   tools.rehearsal = true;
   try {
     become();
-    evaluate();
-    load();
+    prepare();
+    if (!onlyModules) {
+      evaluate();
+      load();
+    }
     measure();
     pool();
     talk();
-    if (kit.large) importModules();
+    if (kit.library !== 'small') importModules();
     leave();
     process.chdir('/'); // forgets the directory that it has cached
   } finally {
@@ -206,6 +230,7 @@ function rehearse() {
     process.exitCode = undefined;
     process._exiting = false;
     delete process._eval;
+    tools.setEnvironment([]);
     tools.parsed = undefined;
     tools.argv = undefined;
     Buffer.poolSize = 64 * 1024; // as Node has it
@@ -217,14 +242,12 @@ function rehearse() {
  * way before, which takes as much again as new objects have room for.
  */
 function rehearseAgain() {
-  const { async_id_fields: ids, constants: { kAsyncIdCounter } } = library.internalBinding('async_wrap');
-  const id = ids[kAsyncIdCounter];
+  const id = asyncIds[kAsyncIdCounter];
   for (let i = 0; i < 2; i++) rehearse();
-  for (let i = 0; i < 70; i++) new Array(2048).fill(i);
-  ids[kAsyncIdCounter] = id;
+  asyncIds[kAsyncIdCounter] = id;
 }
 
 // The code of what only the boot needed is not worth its place.
 kit.dropCode();
 rehearse();
-if (kit.large) callbacks.rehearse = rehearseAgain;
+if (kit.library === 'large') callbacks.rehearse = rehearseAgain;

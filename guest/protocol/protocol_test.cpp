@@ -113,6 +113,8 @@ TEST(Socket, a_descriptor_is_there_with_the_frame_that_it_rode_on) {
   ASSERT_EQ(::shutdown(pair.ours.get(), SHUT_WR), 0);
 
   Receiver receiver(pair.theirs.get());
+  EXPECT_TRUE(receiver.has_more());
+  EXPECT_FALSE(Receiver(pair.ours.get()).has_more());
   Decoder decoder;
   std::vector<std::uint32_t> ids;
   std::vector<Fd> descriptors;

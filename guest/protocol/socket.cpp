@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ bool send_all(int socket, std::string_view bytes, int passed) {
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
+}
+
+bool Receiver::has_more() const {
+  pollfd entry{socket_, POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0;
 }
 
 std::string_view Receiver::receive() {

@@ -35,6 +35,9 @@ class Receiver {
  public:
   explicit Receiver(int socket) : socket_(socket) {}
 
+  /// Whether receive() would not have to wait.
+  bool has_more() const;
+
   /// Waits for bytes; the view is valid until the next call. Empty at the end. Throws Error(failed).
   std::string_view receive();
 

@@ -6,7 +6,7 @@ table.js makes such rows of functions. Programs of the area `packages` find what
 installed: on the host through a link above them, in the guest through the same link to a mount.
 differences.json says which programs differ and why; one that is listed there and does not differ fails, too.
 
-TARE_CASE=TEXT runs only programs with that text in their name, TARE_LIBRARY=large with the large library of the engine. `conformance_test.py --table` renews the table in
+TARE_CASE=TEXT runs only programs with that text in their name, TARE_LIBRARY=large or TARE_LIBRARY=modules with that library of the engine. `conformance_test.py --table` renews the table in
 docs/guest.md, which says what differs.
 """
 

@@ -212,6 +212,49 @@ class Contexts(unittest.TestCase):
         for _ in range(3):
             self.assertEqual(self.imports(vm, context)[:2], (0, ["late"]))
 
+    def test_code_is_taken_after_the_engine_has_written_its_snapshot_anew(self):
+        vm = self.machine()
+        context = self.kept(vm)
+        self.use(vm, context, "/root/main.mjs")
+        self.assertEqual(self.engine.stats()["ownSnapshot"], 0)
+        taken = {"accepted": 2, "rejected": 0, "missed": 0, "graphs": 0}
+        for _ in range(4):
+            self.assertEqual(self.use(vm, context, "/root/main.mjs"), taken)
+        self.engine.until(lambda: self.engine.stats()["ownSnapshot"] == 1)
+        self.assertEqual(self.use(vm, context, "/root/main.mjs"), taken)
+        hashes = "const o = {}; for (let i = 0; i < 3000; i++) o['k' + i] = new Map([['a' + i, i]]);" \
+                 "console.log(Object.keys(o).length, o.k77.get('a77'), 'path' in require('module'), require('vm').runInNewContext('Object.keys({b: 1})')[0]);"
+        self.assertEqual(self.engine.run(vm, hashes).stdout, b"3000 77 false b\n")
+
+    def test_a_folder_that_was_emptied_is_filled_again(self):
+        vm = self.machine()
+        self.use(vm, self.kept(vm))
+        for file in self.folder.iterdir():
+            file.unlink()
+        other = self.machine()
+        self.engine.dispose(vm)
+        self.assertEqual(self.use(other, self.kept(other))["accepted"], 0)
+        self.assertEqual([file.suffix for file in self.folder.iterdir()], [".code"])
+
+    def test_modules_of_a_mount_are_found_as_node_finds_them(self):
+        folder, vm = self.project({
+            "main.mjs": "import fs from 'node:fs';\n"
+                        "const one = await import('./one.mjs');\n"
+                        "const others = ['./link.mjs', './o%6Ee.mjs', './one.mjs?again', './a b.mjs', './inner/../one.mjs'];\n"
+                        "for (const name of others) { const it = await import(name); console.log(it === one, it.url.split('/').pop()); }\n"
+                        "await import('./inner').catch((error) => console.log(error.code));\n"
+                        "await import('./o%2fe.mjs').catch((error) => console.log(error.code));\n"
+                        "const { readFileSync, realpathSync } = fs;\n"
+                        "fs.readFileSync = (file, ...rest) => { console.log('read', String(file).split('/').pop()); return readFileSync(file, ...rest); };\n"
+                        "fs.realpathSync = (file, ...rest) => { console.log('real', file.split('/').pop()); return realpathSync(file, ...rest); };\n"
+                        "await import('./late.mjs');\n",
+            "one.mjs": "export const { url } = import.meta;\n", "a b.mjs": "export const { url } = import.meta;\n",
+            "late.mjs": "console.log('é', import.meta.filename);\n", "inner/x.mjs": ""})
+        (folder / "link.mjs").symlink_to("one.mjs")
+        said = ["true one.mjs", "true one.mjs", "false one.mjs?again", "false a%20b.mjs", "true one.mjs", "ERR_UNSUPPORTED_DIR_IMPORT",
+                "ERR_INVALID_MODULE_SPECIFIER", "real late.mjs", "read late.mjs", "é /root/project/late.mjs"]
+        self.assertEqual(self.imports(vm, None), (0, said, 0))
+
     def test_a_context_that_is_not_there_is_refused(self):
         vm = self.machine()
         result = self.engine.run(vm, "0", context=12345)

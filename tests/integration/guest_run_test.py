@@ -191,7 +191,7 @@ class GuestRun(harness.TareTest):
     def test_bad_flags_are_one_line(self):
         for arguments, text in ((["--allow", "file"], "--allow has no permission 'file'"), (["--dance", "x.js"], "unknown flag '--dance'"),
                                 (["--memory", "1", "x.js"], "--memory must be 16 to 65536, got 1"),
-                                (["--library", "huge", "x.js"], "--library must be small or large, got huge"),
+                                (["--library", "huge", "x.js"], "--library must be small, modules or large, got huge"),
                                 (["--timeout", "no", "x.js"], "--timeout must be a number of seconds"),
                                 ([], "there is nothing to run"), (["none.js"], "cannot read none.js")):
             result = self.guest(*arguments)

@@ -62,19 +62,22 @@ b.loadEnvFile = function loadEnvFile(path) {
   for (const name of Object.keys(found)) tools.process.env[name] ??= found[name];
 };
 
-/** Once in the snapshot, and once more when there is a process. */
+/** Once in the snapshot, and once more when there is a process; what is the same for all is done by then. */
+let patched = false;
 b.patchProcessObject = (process) => {
+  process.argv = tools.argv ?? ['node'];
+  process.execPath = '/usr/bin/node';
+  const pid = sys.pid();
+  if (pid > 0) Object.defineProperty(process, 'pid', { value: pid, writable: false, enumerable: true, configurable: true });
+  if (patched) return;
+  patched = true;
+  const fixed = (name, value) => Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
   let title = 'node';
   const accessor = (name, get, set) => Object.defineProperty(process, name, { get, set, enumerable: true, configurable: true });
   accessor('title', () => title, (value) => {
     title = `${value}`;
     sys.setTitle(title);
   });
-  process.argv = tools.argv ?? ['node'];
-  process.execPath = '/usr/bin/node';
-  const pid = sys.pid();
-  const fixed = (name, value) => Object.defineProperty(process, name, { value, writable: false, enumerable: true, configurable: true });
-  if (pid > 0) fixed('pid', pid);
   for (const name of ['version', 'versions', 'arch', 'platform', 'release']) fixed(name, process[name]);
   accessor('ppid', () => sys.ppid(), undefined);
 };

@@ -131,6 +131,36 @@ std::int64_t module_stat(Guest& guest, const Arguments& args) {
   return S_ISDIR(stat->mode) ? 1 : 0;
 }
 
+/// Whether a path stands in a file's URL letter by letter, whichever of the ways to make one is gone.
+bool is_plain(std::string_view path) {
+  constexpr std::string_view others = "/._-@+";
+  return std::ranges::all_of(path, [&](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return letter || others.find(c) != std::string_view::npos;
+  });
+}
+
+/// modulePlace(path): as moduleStat; 2 for a file whose path is real and plain.
+std::int64_t module_place(Guest& guest, const Arguments& args) {
+  using Place = kernel::FileSystem::ModulePlace;
+  const std::string path = bytes(args, 0);
+  const auto place = files(guest).module_place(guest.process().origin(), path);
+  if (!place.ok()) return -place.error();
+  if (*place == Place::directory) return 1;
+  return *place == Place::real_file && is_plain(path) ? 2 : 0;
+}
+
+/// readModule(URL) → ArrayBuffer, or undefined where it is to be read in the usual way.
+void read_module(Guest& guest, const Arguments& args) {
+  constexpr std::string_view origin = "file://";
+  const std::string url = bytes(args, 0);
+  const std::string_view path = std::string_view(url).substr(std::min(origin.size(), url.size()));
+  if (!url.starts_with(origin) || !path.starts_with('/') || !is_plain(path)) return;
+  const auto content = files(guest).read_known(guest.process().origin(), path);
+  v8::Local<v8::ArrayBuffer> buffer;
+  if (content && buffer_of(args.GetIsolate(), *content).ToLocal(&buffer)) args.GetReturnValue().Set(buffer);
+}
+
 /// legacyMain(package folder, main or undefined) → which of the ten names Node tries is a file (0 to 9), or
 /// -ENOENT.
 std::int64_t legacy_main(Guest& guest, const Arguments& args) {
@@ -182,6 +212,8 @@ const Native sys_paths_natives[] = {
     {"mkdtemp", any_call<make_temporary>},
     {"readdir", any_call<read_directory>},
     {"moduleStat", number_call<module_stat>},
+    {"modulePlace", number_call<module_place>},
+    {"readModule", any_call<read_module>},
     {"legacyMain", number_call<legacy_main>},
     {"startsLikeWasm", number_call<starts_like_wasm>},
 };

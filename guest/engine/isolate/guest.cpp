@@ -30,7 +30,7 @@ Local<v8::Array> pairs(v8::Isolate* isolate, const kernel::Process::Environment&
   std::vector<Local<Value>> values;
   values.reserve(environment.size() * 2);
   for (const auto& [name, value] : environment) {
-    values.push_back(to_v8(isolate, name));
+    values.push_back(key(isolate, name));
     values.push_back(to_v8(isolate, value));
   }
   return v8::Array::New(isolate, values.data(), values.size());

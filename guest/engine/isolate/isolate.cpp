@@ -74,7 +74,7 @@ IsolateOwner::IsolateOwner(Origin origin, Limits limits)
   v8::Isolate::CreateParams params;
   params.array_buffer_allocator_shared = buffers_;  // a worker may hold a backing store for longer
   params.external_references = engine().references.data();
-  if (origin == Origin::snapshot) params.snapshot_blob = &engine().snapshot;
+  if (origin == Origin::snapshot) params.snapshot_blob = engine().snapshot;
   params.constraints.ConfigureDefaultsFromHeapSize(0, limits.heap_bytes);
   isolate_ = v8::Isolate::Allocate();
   engine().platform->RegisterIsolate(isolate_, &delegate_);

@@ -16,12 +16,14 @@
 
 namespace tare::engine {
 
-/// What every isolate of the process is made of. Immutable once isolates exist; lives until the process ends.
+/// What every isolate of the process is made of. Immutable once isolates exist, but for the snapshot; lives
+/// until the process ends.
 struct Engine {
   node::MultiIsolatePlatform* platform = nullptr;
   std::unique_ptr<Pack> pack;
   std::vector<std::intptr_t> references;
-  v8::StartupData snapshot{nullptr, 0};
+  /// Of isolates from now on. Those that exist keep the one that they were made of: none is ever deleted.
+  std::atomic<const v8::StartupData*> snapshot{nullptr};
   /// Tells the client something; thread-safe. Null while there is none.
   std::function<void(guest::Level, const std::string&)> log;
 };
@@ -102,5 +104,12 @@ class IsolateOwner {
 /// Runs the boot code of guest/compat in a fresh isolate and returns the start-up snapshot. If the code
 /// throws, says what on stderr and ends the process: V8 can't take a snapshot back that was begun.
 std::string build_snapshot(guest::Library library);
+
+/// Writes the snapshot anew, and makes isolates of that from now on: it has the hashes of this process, which
+/// V8 computes again, string by string and table by table, for each isolate of one that another process has
+/// written. Worth it where many are made: it takes as long as a few dozen. To be called once, on a thread of
+/// its own.
+void adopt_snapshot();
+bool has_adopted_snapshot();
 
 }  // namespace tare::engine

@@ -54,6 +54,7 @@ class Pool final : public kernel::Runner {
   void wait_to_refill(std::unique_lock<std::mutex>& lock);
   bool is_idle() const;
   void tidy();
+  void adopt();
 
   const std::size_t size_;
   const std::shared_ptr<kernel::Trace> trace_;
@@ -72,6 +73,7 @@ class Pool final : public kernel::Runner {
   std::size_t threads_ = 0;
   bool stopping_ = false;
   std::thread refiller_;
+  std::thread adopter_;
 };
 
 }  // namespace tare::engine

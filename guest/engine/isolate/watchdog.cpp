@@ -83,9 +83,8 @@ Watchdog::Guard Watchdog::watch(const std::shared_ptr<kernel::Process>& process,
   const bool limited = run_time || limits.cpu_time;
   if (limited) entry.look_again = now;
   const std::lock_guard lock(mutex_);
-  const bool first = entries_.empty();
   entries_.push_front(std::move(entry));
-  if (limited || (first && memory_limit_)) changed_.notify_all();
+  if (limited || (dozes_ && memory_limit_)) changed_.notify_all();
   return {this, entries_.begin()};
 }
 
@@ -181,6 +180,7 @@ std::optional<Watchdog::Sentence> Watchdog::check_memory(Instant now) {
 
 void Watchdog::run() {
   std::vector<Sentence> sentences;
+  bool had_entries = false;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const Instant now = std::chrono::steady_clock::now();
@@ -195,6 +195,9 @@ void Watchdog::run() {
       if (const auto sentence = check_memory(now)) sentences.push_back(*sentence);
       next = std::min(*next, now + (over_memory_ ? soon : memory_period));
     }
+    // Guests come one after the other: who starts need not wake this thread, as long as it wakes by itself.
+    if (std::exchange(had_entries, next.has_value()) && !next) next = now + memory_period;
+    dozes_ = !next;
     if (!sentences.empty()) {
       // A kill comes back to Guard::killed().
       lock.unlock();

@@ -68,6 +68,7 @@ class Watchdog {
   std::condition_variable changed_;
   Entries entries_;
   bool stopping_ = false;
+  bool dozes_ = true;                     ///< nothing will wake the thread but a notification
   std::optional<Instant> over_memory_;    ///< since when
   std::optional<Instant> next_sentence_;  ///< for memory, not before
   std::thread thread_;

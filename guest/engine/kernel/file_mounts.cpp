@@ -37,6 +37,17 @@ Result<void> FileSystem::mount(std::string_view path, HostFolder folder, MountAc
   return {};
 }
 
+std::optional<std::string> FileSystem::read_known(const Origin& origin, std::string_view path) const {
+  if (origin.fs != Permission::allow) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  for (const MountPoint& point : mounts_) {
+    const std::size_t size = point.path.size();
+    if (path.size() > size && path.starts_with(point.path) && path[size] == '/')
+      return point.mount->read_known(path.substr(size + 1));
+  }
+  return std::nullopt;
+}
+
 void FileSystem::begin_writer(int writer) {
   if (mounts_.empty()) return;
   const std::lock_guard lock(mutex_);

@@ -216,6 +216,16 @@ Result<void> FileSystem::access(const Origin& origin, std::string_view path, int
   return {};
 }
 
+Result<FileSystem::ModulePlace> FileSystem::module_place(const Origin& origin, std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  forget();
+  const auto found = find(origin, path, Follow::yes);
+  if (!found.ok()) return found.failure();
+  if (found->node == nullptr) return Errno{ENOENT};
+  if (found->node->is_directory()) return ModulePlace::directory;
+  return found->path == path ? ModulePlace::real_file : ModulePlace::file;
+}
+
 Result<std::string> FileSystem::realpath(const Origin& origin, std::string_view path) const {
   const std::lock_guard lock(mutex_);
   auto found = find(origin, path, Follow::yes);

@@ -95,6 +95,16 @@ class FileSystem : public std::enable_shared_from_this<FileSystem> {
   Result<std::string> readlink(const Origin& origin, std::string_view path) const;
   /// Sorted by name (bytes), without "." and "..".
   Result<std::vector<DirectoryEntry>> read_directory(const Origin& origin, std::string_view path) const;
+  /// What a loader of modules wants to know of a path, in one look.
+  enum class ModulePlace {
+    directory,
+    file,
+    real_file  ///< and no link, "." or ".." is on the way
+  };
+  Result<ModulePlace> module_place(const Origin& origin, std::string_view path) const;
+  /// The content of a real_file of a mount whose place has been asked for just now; nothing for others, and
+  /// when it is not the same any more. The way to it is not looked at once more.
+  std::optional<std::string> read_known(const Origin& origin, std::string_view path) const;
   FsStat statfs() const;
   /// The same with the errnos of a path.
   Result<FsStat> statfs(const Origin& origin, std::string_view path) const;

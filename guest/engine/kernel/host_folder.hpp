@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include "base/fd.hpp"
 #include "engine/kernel/result.hpp"
@@ -39,8 +42,11 @@ class HostFolder {
 
   /// lstat(2).
   Result<HostFacts> look(std::string_view path) const;
-  /// A regular file for reading; EACCES for pipes, devices and the like, whose opening may do something.
+  /// For reading what look() has just found to be a regular file. EACCES when it has become something else,
+  /// whose opening may do something.
   Result<Fd> open_file(std::string_view path) const;
+  /// The content of that file; nothing when another one has its place, or it is large, or can't be read.
+  std::optional<std::string> read_same(std::string_view path, const HostFacts& known) const;
   /// Without "." and "..", in no order.
   Result<std::vector<DirectoryEntry>> list(std::string_view path) const;
   /// Whether this process may write to it: EACCES, EROFS.
@@ -73,6 +79,7 @@ class HostFolder {
  private:
   explicit HostFolder(Fd root) : root_(std::move(root)) {}
   Result<Fd> open_beneath(std::string_view path, std::uint64_t flags) const;
+  Result<Fd> open_regular(std::string_view path, struct stat& host) const;
 
   /// The folder that holds the last name of a path.
   struct Place {

@@ -175,6 +175,12 @@ Result<void> Mount::load(Inode& node, const Fd* host) const {
   }
 }
 
+std::optional<std::string> Mount::read_known(std::string_view path) const {
+  const auto known = nodes_.find(path);
+  if (known == nodes_.end() || !known->second->is_regular() || !known->second->on_host()) return std::nullopt;
+  return folder_.read_same(path, *known->second->host->facts);
+}
+
 void Mount::mark(Inode& node, int writer) {
   Dirty& dirty = dirty_[&node];
   if (!node.host->dirty) {

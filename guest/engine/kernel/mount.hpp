@@ -57,6 +57,9 @@ class Mount {
   Result<void> may_write(const Inode& node) const;
   /// The host's file for reading; without a descriptor when it is in the shadow.
   Result<Fd> open(const Inode& node) const;
+  /// The content of a file of the host that find() has found lately, by its path beneath the mount; nothing
+  /// when it is not known, or not the same.
+  std::optional<std::string> read_known(std::string_view path) const;
   /// Brings the file into the shadow on behalf of the process `writer`, which will write it. `host` is what
   /// open() gave; opened here when it is null, for a file that has its name.
   enum class Keep { contents, nothing };

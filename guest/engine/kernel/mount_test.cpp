@@ -515,6 +515,43 @@ TEST_F(MountTest, what_is_no_file_is_seen_but_not_opened) {
   EXPECT_EQ(files_->read_file(origin(), "/project/pipe").error(), 0) << "what is no file has no content";
 }
 
+TEST_F(MountTest, the_place_of_a_module_says_whether_its_path_is_real) {
+  using Place = FileSystem::ModulePlace;
+  fs::create_symlink("a.txt", host_ / "link");
+  const auto place = [&](const std::string& path) { return *files_->module_place(origin(), path); };
+  EXPECT_EQ(place("/project"), Place::directory);
+  EXPECT_EQ(place("/project/a.txt"), Place::real_file);
+  for (const std::string other :
+       {"/project/link", "/project/src/../a.txt", "/project//a.txt", "../project/a.txt"})
+    EXPECT_EQ(place(other), Place::file) << other;
+  EXPECT_EQ(files_->module_place(origin(), "/project/none").error(), ENOENT);
+}
+
+TEST_F(MountTest, a_known_file_is_read_as_long_as_it_is_the_same) {
+  const auto known = [&](const std::string& path) { return files_->read_known(origin(), path); };
+  EXPECT_EQ(known("/project/a.txt"), std::nullopt) << "nobody has looked for it";
+  ASSERT_TRUE(files_->module_place(origin(), "/project/a.txt").ok());
+  EXPECT_EQ(known("/project/a.txt"), "from the host");
+  Origin nobodys = origin();
+  nobodys.fs = Permission::deny;
+  EXPECT_EQ(files_->read_known(nobodys, "/project/a.txt"), std::nullopt);
+  put(host_ / "a.txt", "longer than it was before");
+  EXPECT_EQ(known("/project/a.txt"), "longer than it was before");
+  put(host_ / "other", "another file");
+  fs::rename(host_ / "other", host_ / "a.txt");
+  EXPECT_EQ(known("/project/a.txt"), std::nullopt);
+  EXPECT_EQ(read("/project/a.txt"), "another file");
+  fs::remove(host_ / "a.txt");
+  fs::create_symlink(base_ / "secret", host_ / "a.txt");
+  EXPECT_EQ(known("/project/a.txt"), std::nullopt);
+}
+
+TEST_F(MountTest, what_a_guest_has_written_is_not_read_from_the_host) {
+  ASSERT_TRUE(files_->module_place(origin(), "/project/a.txt").ok());
+  write("/project/a.txt", "the guest's");
+  EXPECT_EQ(files_->read_known(origin(), "/project/a.txt"), std::nullopt);
+}
+
 TEST_F(MountTest, names_are_bytes) {
   const std::string odd = "\xff\xfe\n";
   put(host_ / odd, "odd");

@@ -26,9 +26,11 @@ namespace {
 
 /// Strong, as a guest must not be able to have its code run for another's source.
 std::string digest(std::span<const std::uint8_t> bytes) {
+  static const EVP_MD* const sha256 =
+      EVP_MD_fetch(nullptr, "SHA256", nullptr);  // else it is looked for each time
   std::array<unsigned char, EVP_MAX_MD_SIZE> out;
   unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, EVP_sha256(), nullptr) != 1) return {};
+  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, sha256, nullptr) != 1) return {};
   return {reinterpret_cast<const char*>(out.data()), size};
 }
 
@@ -279,7 +281,9 @@ void CodeLookup::compiled(const ScriptCompiler::Source& source) {
   if (code_ == nullptr) return count(isolate_, Assignment::Lookup::missed);
   const bool rejected = source.GetCachedData()->rejected;
   count(isolate_, rejected ? Assignment::Lookup::rejected : Assignment::Lookup::accepted);
-  if (rejected) cache_->reject(id_);
+  if (!rejected) return;
+  cache_->reject(id_);
+  to_note_ = id_;
 }
 
 namespace {

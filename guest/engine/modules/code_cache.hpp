@@ -75,9 +75,10 @@ class CodeLookup {
   v8::ScriptCompiler::CompileOptions options() const;
   /// Whether V8 has compiled it before: then it can be compiled.
   bool found() const { return code_ != nullptr; }
-  /// V8 has compiled it: counts how that went. Code that was rejected goes.
+  /// V8 has compiled it: counts how that went. Code that was rejected goes, and what was made instead is
+  /// noted.
   void compiled(const v8::ScriptCompiler::Source& source);
-  /// Of code that should be noted: none was there, and it is worth it. Otherwise empty.
+  /// Of code that should be noted: none was there that V8 took, and it is worth it. Otherwise empty.
   const std::string& id_to_note() const { return to_note_; }
 
  private:

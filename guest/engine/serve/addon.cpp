@@ -51,7 +51,9 @@ void set_up(node::MultiIsolatePlatform* platform, const guest::EngineConfig& con
 }
 
 void use_snapshot(std::string_view blob) {
-  engine().snapshot = {blob.data(), static_cast<int>(blob.size())};
+  static v8::StartupData data;
+  data = {blob.data(), static_cast<int>(blob.size())};
+  engine().snapshot = &data;
 }
 
 int run(const guest::EngineConfig& config) {

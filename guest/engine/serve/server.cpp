@@ -161,6 +161,7 @@ class Server {
     guest::Decoder decoder;
     sender_->send(Kind::ready, 0, ready());
     for (;;) {
+      send_replies(receiver);
       const std::string_view bytes = receiver.receive();
       if (bytes.empty()) break;
       decoder.append(bytes);
@@ -201,7 +202,16 @@ class Server {
     } catch (const Error& error) {
       reply.error = error.line();
     }
-    sender_->send(Kind::reply, frame.id, reply);
+    replies_ += guest::encode(Kind::reply, frame.id, json::line(reply));
+  }
+
+  /// Two requests that were made together are answered together, so that the client wakes once.
+  void send_replies(const guest::Receiver& receiver) {
+    if (replies_.empty()) return;
+    waits_ = !waits_ && receiver.has_more();
+    if (waits_) return;
+    sender_->send_frame(replies_, [] {});
+    replies_.clear();
   }
 
   guest::Reply answer(const guest::Frame& frame) {
@@ -319,6 +329,7 @@ class Server {
         {"vms", number(machines_.size())},
         {"abandoned", number(abandoned())},
         {"keptHeapPages", number(kept_heap_pages())},
+        {"ownSnapshot", has_adopted_snapshot() ? 1 : 0},
     };
     return reply;
   }
@@ -462,6 +473,8 @@ class Server {
   const std::shared_ptr<Sender> sender_ = std::make_shared<Sender>();
   const std::shared_ptr<Executions> executions_ = std::make_shared<Executions>();
   std::map<std::uint32_t, Machine> machines_;
+  std::string replies_;  ///< that were not sent yet
+  bool waits_ = false;   ///< those have waited for others
 };
 
 }  // namespace

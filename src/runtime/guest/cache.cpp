@@ -180,7 +180,8 @@ std::string cache_key(const Installation& installation, Library library) {
     hash.add(json::line(*facts));
   }
   for (const std::string& flag : installation.node_flags) hash.add(flag);
-  return fmt::format("{}-{:016x}{}", node_version, hash.value(), library == Library::large ? "-large" : "");
+  const std::string key = fmt::format("{}-{:016x}", node_version, hash.value());
+  return library == Library::small ? key : key + "-" + boost::describe::enum_to_string(library, "");
 }
 
 Prepared prepare(const Installation& installation, Library library, Reuse reuse) {

@@ -65,6 +65,9 @@ TEST(GuestCache, each_library_has_its_own_files) {
   EXPECT_NE(large, small);
   EXPECT_TRUE(fs::exists(small));
   EXPECT_EQ(prepare(world.installation(), Library::large).snapshot, large);
+  const fs::path modules = prepare(world.installation(), Library::modules).snapshot;
+  EXPECT_NE(modules, small);
+  EXPECT_NE(modules, large);
 }
 
 TEST(GuestCache, several_at_once_make_it_once) {

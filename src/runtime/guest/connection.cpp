@@ -1,9 +1,11 @@
 #include "runtime/guest/connection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <fstream>
+#include <cstdio>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -50,6 +52,7 @@ Connection::Connection(std::vector<std::string> argv, Nanoseconds limit, LogSink
   pair.theirs.reset();  // else its end would never be seen
   socket_ = std::move(pair.ours);
   receiver_ = Receiver(socket_.get());
+  statm_ = Fd(::open(fmt::format("/proc/{}/statm", child_->pid()).c_str(), O_RDONLY | O_CLOEXEC));
   Lock lock(mutex_);
   const bool in_time =
       wait_for(lock, this, [this] { return is_ready_ || lost_; }, SystemClock().now() + limit);
@@ -365,10 +368,10 @@ std::optional<std::string> Connection::lost() {
 }
 
 std::optional<std::uint64_t> Connection::resident_bytes() const {
-  std::ifstream statm(fmt::format("/proc/{}/statm", child_->pid()));
-  std::uint64_t size = 0;
-  std::uint64_t resident = 0;
-  if (!(statm >> size >> resident)) return std::nullopt;
+  std::array<char, 128> text{};
+  const ssize_t size = ::pread(statm_.get(), text.data(), text.size() - 1, 0);
+  unsigned long long resident = 0;
+  if (size <= 0 || std::sscanf(text.data(), "%*u %llu", &resident) != 1) return std::nullopt;
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 

@@ -124,6 +124,7 @@ class Connection {
 
   std::unique_ptr<Child> child_;
   Fd socket_;
+  Fd statm_;  ///< of the engine, by the kernel
   LogSink log_;
   Ready ready_;
 

@@ -32,7 +32,8 @@ guest::ContextOptions import_options(const ImportPlace& place) {
 guest::EngineOptions import_engine(guest::EngineOptions options, const ImportPlace& place,
                                    std::uint32_t pool) {
   options.pool = pool;
-  options.library = guest::Library::large;
+  // An isolate is made the faster the less is in it, and serves the longer the more is.
+  options.library = pool == 0 ? guest::Library::modules : guest::Library::large;
   options.readable_roots.push_back(place.bench);
   if (place.node_modules) options.readable_roots.push_back(*place.node_modules);
   if (place.cache) options.cache_roots.push_back(*place.cache);
