@@ -703,7 +703,9 @@ class ProcessesOfGuests(EngineTest):
                 self.assertEqual(self.engine.wait_exit(number)["code"], 3)
             if round_number == 9:
                 before = self.engine.resident_bytes()
-        self.assertLess(self.engine.resident_bytes() - before, 15 * MB)
+        # The last isolates may still be on their way out, and the pool on its way in.
+        self.assertTrue(settled(lambda: self.engine.resident_bytes() - before < 15 * MB),
+                        f"{(self.engine.resident_bytes() - before) // MB} MB more")
 
     def test_heap_pages_stay_for_the_next_isolate(self):
         self.run_guest("1")
