@@ -1,5 +1,5 @@
 """A gateway that does one thing wrong, for the tests of the bench: a thread for each connection, out of the standard library.
-As a program it listens on a port that it is told: `fake_gateway.py PORT`."""
+As a program it listens on a port that it is told: `fake_gateway.py PORT [FAULT]`."""
 
 import base64
 import hashlib
@@ -115,6 +115,10 @@ class Connection(socketserver.BaseRequestHandler):
         if method == "agent.wait":
             if fault == "lost-turn":
                 return None
+            if fault == "ballast":  # for two and a half seconds
+                self.ballast = b"x" * (64 << 20)
+                time.sleep(2.5)
+                self.ballast = None
             key = params["runId"]
             self.respond(frame, {"runId": key, "status": "ok", "terminalReply": {"text": "hello"}})
             if fault != "no-second":
@@ -173,6 +177,6 @@ class FakeGateway(socketserver.ThreadingTCPServer):
 
 
 if __name__ == "__main__":
-    FakeGateway(port=int(sys.argv[1]))
+    FakeGateway(sys.argv[2] if len(sys.argv) > 2 else None, int(sys.argv[1]))
     print("startup trace: sidecars.ready 1ms", flush=True)
     threading.Event().wait()

@@ -249,7 +249,7 @@ class GatewayBench(harness.TareTest):
 
     # How a gateway that was started ends.
 
-    def started(self, *flags, code, at_end="process.exit(0)", timeline="line"):
+    def started(self, *flags, code, at_end="process.exit(0)", timeline="line", fault=""):
         """A run on a gateway that is an entry file, which keeps a timeline and does this when it is told to end."""
         fake = pathlib.Path(fake_gateway.__file__).resolve()
         span = '{"schemaVersion":"openclaw.diagnostics.v1","type":"span.end","timestamp":"%s","name":"plugins.metadata.scan","durationMs":2.5}\\n'
@@ -258,7 +258,7 @@ class GatewayBench(harness.TareTest):
             const {{ spawn }} = require('node:child_process');
             const fs = require('node:fs');
             const port = process.argv[process.argv.indexOf('--port') + 1];
-            const fake = spawn('/usr/bin/python3', ['-B', '{fake}', port], {{ stdio: 'inherit' }});
+            const fake = spawn('/usr/bin/python3', ['-B', '{fake}', port, '{fault}'], {{ stdio: 'inherit' }});
             const timeline = process.env.OPENCLAW_DIAGNOSTICS_TIMELINE_PATH;
             const line = () => '{span}'.replace('%s', new Date().toISOString());
             if (timeline) {{ fs.writeFileSync(timeline, ''); setInterval(() => fs.appendFileSync(timeline, {timeline}()), 5); }}
@@ -279,6 +279,12 @@ class GatewayBench(harness.TareTest):
         self.assertEqual(run["pluginMetadataScans"]["totalDurationMs"], 2.5 * run["pluginMetadataScans"]["count"])
         self.assertIsNone(run["modelRequestCount"])  # nobody counts those of a foreign model server
         self.assertEqual(document["gateways"][0]["summary"]["gatewayUncleanExits"], 0)
+
+    def test_the_peak_of_memory_is_seen_while_it_lasts(self):
+        _, document = self.started(code=0, fault="ballast")  # 64 MiB, for longer than two looks
+        memory = document["gateways"][0]["runs"][0]["memory"]
+        self.assertGreater(memory["peakRssMb"], memory["after"]["rssMb"] + 48)
+        self.assertLess(memory["after"]["rssMb"], memory["before"]["rssMb"] + 32)
 
     def test_an_unclean_end_fails_the_run(self):
         err, document = self.started(code=1, at_end="process.exit(3)")
@@ -366,6 +372,11 @@ class GatewayBench(harness.TareTest):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("this load needs 1,", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_help_has_examples(self):
+        result = self.tare("gateway", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("tare gateway --concurrency 8\n", result.stdout)
 
     def test_refusals(self):
         for arguments, said in (

@@ -391,6 +391,14 @@ TEST(FaultOf, TheControlUiIs200AndAPage) {
   EXPECT_EQ(fault_of(Probe::control_ui, page(200, "hello"))->text, "response body did not contain <html");
 }
 
+TEST(Limits, AreTheSeeds) {
+  EXPECT_EQ(load::HttpLimits().time, 20s);
+  EXPECT_EQ(load::HttpLimits().body_bytes, 1'048'576U);
+  EXPECT_EQ(lab_gateway::handshake_limit, 8s);
+  EXPECT_EQ(lab_gateway::rpc_limit, 65s);
+  EXPECT_EQ(max_samples_per_run, 2'048U);
+}
+
 TEST(ProbesOf, ARunHasThoseThatItAsksFor) {
   Options options;
   EXPECT_THAT(probes_of(options),

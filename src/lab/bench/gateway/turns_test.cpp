@@ -23,6 +23,7 @@ struct Ways {
   std::string accepted = "accepted";
   std::string status = "ok";       ///< of agent.wait
   int last_seq = 3;                ///< of the chat's last event, behind 1 and 2
+  std::string tools;               ///< that ran, by the receipt: R"("exec")"
   bool is_silent_at_last = false;  ///< no second response
 };
 
@@ -58,17 +59,20 @@ asio::awaitable<void> serve(net::WebSocket& socket, Ways ways, std::vector<std::
                       ways.last_seq, marker, ways.reply_end));
     } else {
       waits.push_back(text::to_int(member(heard, "params.timeoutMs")).value_or(-1));
-      lab_gateway::respond(socket, heard,
-                           fmt::format(R"({{"status":"{}","terminalReply":{{"text":"{}{}"}}}})", ways.status,
-                                       marker, ways.reply_end));
+      lab_gateway::respond(
+          socket, heard,
+          fmt::format(
+              R"({{"status":"{}","terminalReply":{{"text":"{}{}"}},"terminalReceipt":{{"successfulToolNames":[{}]}}}})",
+              ways.status, marker, ways.reply_end, ways.tools));
       if (!ways.is_silent_at_last) lab_gateway::respond(socket, agent, R"({"status":"ok"})");
     }
   }
 }
 
 struct World {
-  explicit World(const Ways& ways)
-      : gateway([this, ways](net::WebSocket& socket) { return serve(socket, ways, waits); }),
+  explicit World(const Ways& ways, Options wish = {})
+      : options(std::move(wish)),
+        gateway([this, ways](net::WebSocket& socket) { return serve(socket, ways, waits); }),
         wakeup(gateway.io),
         client(gateway.connect()) {
     Turns::Plan plan;
@@ -180,6 +184,15 @@ TEST(Turns, ASessionsNextTurnWaitsForTheLast) {
   const auto& turns = world.turns->turns();
   ASSERT_EQ(turns.size(), 2U);
   EXPECT_GE(turns[1]->sent, *turns[0]->completed);
+}
+
+TEST(Turns, AToolThatDidNotRunIsBroken) {
+  Options options;
+  options.tool_events = true;
+  Ways ways;
+  EXPECT_EQ(World(ways, options).broken().at("tool_ran"), 2U);
+  ways.tools = R"("other","exec")";
+  EXPECT_FALSE(World(ways, options).broken().contains("tool_ran"));
 }
 
 TEST(Turns, OneWithoutASecondResponseIsNotSettled) {
