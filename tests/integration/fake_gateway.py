@@ -1,10 +1,12 @@
-"""A gateway that does one thing wrong, for the tests of the bench: a thread for each connection, out of the standard library."""
+"""A gateway that does one thing wrong, for the tests of the bench: a thread for each connection, out of the standard library.
+As a program it listens on a port that it is told: `fake_gateway.py PORT [FAULT]`."""
 
 import base64
 import hashlib
 import json
 import socketserver
 import struct
+import sys
 import threading
 import time
 
@@ -49,15 +51,25 @@ class Connection(socketserver.BaseRequestHandler):
                                  b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
             self.serve_frames()
             return False
-        path = head.split()[1]
-        body = json.dumps(READY).encode() if path == b"/readyz" else b"<!doctype html><html></html>"
+        path = head.split()[1].decode()
+        nth = self.count(path)
+        body = json.dumps(READY).encode() if path == "/readyz" else b"<!doctype html><html></html>"
         status = b"200 OK"
-        if path == b"/readyz" and self.server.fault == "never-ready":
+        if path == "/readyz" and self.server.fault == "never-ready":
             status = b"503 Service Unavailable"
-        if path == b"/" and self.server.fault == "no-page" and self.server.asked.get("agent"):
+        if path == "/readyz" and self.server.fault == "settling" and nth == 4:
+            body = body.replace(b'"degraded": false', b'"degraded": true')
+        gone = self.server.fault == "no-page" and self.server.asked.get("agent")
+        if path == "/" and (gone or self.server.fault == "settling" and nth == 1):
             body = b"hello"
         self.request.sendall(b"HTTP/1.1 " + status + b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
         return True
+
+    def count(self, what):
+        """How often it was asked for, this time included."""
+        with self.server.counting:
+            self.server.asked[what] = self.server.asked.get(what, 0) + 1
+            return self.server.asked[what]
 
     def send(self, frame):
         data = json.dumps(frame).encode()
@@ -91,7 +103,8 @@ class Connection(socketserver.BaseRequestHandler):
 
     def answer(self, frame):
         fault, method, params = self.server.fault, frame["method"], frame["params"]
-        self.server.asked[method] = self.server.asked.get(method, 0) + 1
+        nth = self.count(method)
+        self.server.calls.append((method, params))
         if method == "connect":
             if fault == "protocol":
                 return self.refuse(frame, "protocol mismatch", {"code": "PROTOCOL_MISMATCH", "expectedProtocol": 3})
@@ -103,11 +116,21 @@ class Connection(socketserver.BaseRequestHandler):
         if method == "agent.wait":
             if fault == "lost-turn":
                 return None
+            if fault == "ballast":  # for two and a half seconds
+                self.ballast = b"x" * (64 << 20)
+                time.sleep(2.5)
+                self.ballast = None
             key = params["runId"]
             self.respond(frame, {"runId": key, "status": "ok", "terminalReply": {"text": "hello"}})
             if fault != "no-second":
                 self.respond(self.runs[key], {"runId": key, "status": "ok"})
             return None
+        if fault == f"no {method}" or fault == f"half {method}" and nth % 2 == 0:
+            return self.refuse(frame, "not now", {"code": "UNAVAILABLE"})
+        if fault == f"slow {method}":
+            time.sleep(2)
+        if method == "sessions.list" and fault == "settling" and nth == 2:
+            time.sleep(1.1)
         if method == "sessions.list" and fault == "no-list" and self.server.asked.get("agent"):
             return None
         if method == "sessions.list" and fault == "slow-list" and self.server.asked.get("agent"):
@@ -131,15 +154,17 @@ class Connection(socketserver.BaseRequestHandler):
 
 
 class FakeGateway(socketserver.ThreadingTCPServer):
-    """Listens on a free port until it is closed."""
+    """Listens until it is closed, on a free port by default. Keeps what it was asked, in order."""
 
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, fault=None):
-        super().__init__(("127.0.0.1", 0), Connection)
+    def __init__(self, fault=None, port=0):
+        super().__init__(("127.0.0.1", port), Connection)
         self.fault = fault
+        self.counting = threading.Lock()
         self.asked = {}
+        self.calls = []
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self.thread.start()
 
@@ -150,3 +175,9 @@ class FakeGateway(socketserver.ThreadingTCPServer):
     def close(self):
         self.shutdown()
         self.server_close()
+
+
+if __name__ == "__main__":
+    FakeGateway(sys.argv[2] if len(sys.argv) > 2 else None, int(sys.argv[1]))
+    print("startup trace: sidecars.ready 1ms", flush=True)
+    threading.Event().wait()

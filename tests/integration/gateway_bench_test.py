@@ -198,6 +198,125 @@ class GatewayBench(harness.TareTest):
                 self.assertIn(said, result.stderr)
                 self.assertFalse(self.document("out.json")["complete"])
 
+    # What the load is.
+
+    def keys(self, gateway, method, name="sessionKey"):
+        """The numbers of the sessions that it was asked for, in order."""
+        return [int(params[name].rsplit("-", 1)[1]) for asked, params in gateway.calls if asked == method]
+
+    def test_the_newest_sessions_have_the_turns_and_all_have_histories_and_patches(self):
+        gateway = self.fake()
+        self.bench("--url", gateway.url, "--concurrency", 2, "--session-count", 6, "--turns-per-session", 2, "--history-messages", 2,
+                   "--history-clients", 2, "--history-burst", 3, "--probe-rounds", 4, "--subscribers", 3, "--session-updates", 12,
+                   "--session-update-clients", 2, "--visible-observer", *FAST)
+        self.assertEqual(sorted(self.keys(gateway, "sessions.create", "key")), [1, 2, 3, 4, 5, 6])
+        self.assertEqual(sorted(self.keys(gateway, "chat.inject")), sorted([1, 2, 3, 4, 5, 6] * 2))
+        self.assertEqual(sorted(self.keys(gateway, "agent")), [5, 5, 5, 6, 6, 6])  # a warm turn and two more
+        self.assertEqual(self.keys(gateway, "sessions.messages.subscribe", "key"), [5, 6, 5] + [5, 6, 5, 6])  # set-up, rounds
+        self.assertEqual(sorted(self.keys(gateway, "chat.history")), sorted([1, 2, 3, 4, 5, 6] * 4))
+        self.assertEqual(sorted(self.keys(gateway, "sessions.patch", "key")), sorted([1, 2, 3, 4, 5, 6] * 2))
+        self.assertEqual(gateway.asked["sessions.observer.visibility"], 1 + 3)
+        order = [method for method, _ in gateway.calls]
+        self.assertLess(order.index("sessions.list"), order.index("sessions.create"))  # the gate comes before the sessions
+        last_made = max(i for i, method in enumerate(order) if method == "chat.inject")
+        self.assertLess(last_made, order.index("sessions.messages.subscribe"))
+        self.assertLess(order.index("sessions.messages.subscribe"), order.index("agent"))
+
+    def test_the_gate_before_the_load_waits_for_a_page_a_second_and_a_settled_event_loop(self):
+        self.bench("--url", self.fake("settling").url, "--concurrency", 1, *FAST)
+        (run,) = self.document("out.json")["gateways"][0]["runs"]
+        samples = run["probeWarmup"]["samples"]
+        self.assertGreaterEqual(len(samples), 4)
+        self.assertEqual((samples[0]["controlUi"]["ok"], samples[0]["controlUi"]["error"]), (False, "response body did not contain <html"))
+        self.assertTrue(samples[1]["sessionsList"]["ok"])
+        self.assertGreater(samples[1]["sessionsList"]["latencyMs"], 1000)
+        self.assertTrue(samples[2]["degraded"])
+        last = samples[-1]
+        self.assertEqual([last[name]["ok"] for name in ("readyz", "controlUi", "sessionsList")], [True] * 3)
+        self.assertFalse(last["degraded"])
+
+    def test_the_time_limit_starts_anew_for_the_load_and_for_each_run(self):
+        gateway = self.fake("slow sessions.create")  # two seconds of the set-up's limit
+        self.bench("--url", gateway.url, "--concurrency", 1, "--session-count", 1, "--timeout-ms", 60000, "--runs", 2, *FAST)
+        left = [params["timeoutMs"] for method, params in gateway.calls if method == "agent.wait"]
+        self.assertEqual([ms > 53000 for ms in left], [False, True, False, True])  # a warm turn and one of the load, twice
+
+    def test_what_may_not_fail(self):
+        for fault, flags, said in (
+                ("no sessions.messages.subscribe", ("--subscribers", 1), "sessions.messages.subscribe failed: not now"),
+                ("no sessions.messages.unsubscribe", ("--subscribers", 1), "a load probe failed: sessions.messages.unsubscribe failed"),
+                ("no sessions.patch", ("--session-updates", 2), "a load probe failed: sessions.patch failed: not now"),
+                ("no sessions.create", ("--session-count", 2), "sessions.create failed: not now"),
+                ("no chat.inject", ("--history-messages", 1), "chat.inject failed: not now"),
+                ("no chat.history", ("--history-clients", 1),
+                 "all configured chat.history load probes failed (chat.history failed: not now)"),
+        ):
+            with self.subTest(fault):
+                self.assertIn(said, self.fails(fault, *flags))
+
+    def test_what_may_fail_is_counted(self):
+        self.bench("--url", self.fake("half chat.history").url, "--concurrency", 2, "--history-clients", 1, "--history-burst", 4,
+                   "--probe-rounds", 3, *FAST)
+        document = self.document("out.json")
+        self.assertEqual(self.row(document, "chat_history", "url")["outcomes"], {"ok": 6, "failed": 6})
+        self.assertEqual(document["gateways"][0]["summary"]["historyFailedSamples"], 6)
+        self.assertEqual(document["gateways"][0]["summary"]["historyLatencyMs"]["count"], 6)
+
+    # How a gateway that was started ends.
+
+    def started(self, *flags, code, at_end="process.exit(0)", timeline="line", fault=""):
+        """A run on a gateway that is an entry file, which keeps a timeline and does this when it is told to end."""
+        fake = pathlib.Path(fake_gateway.__file__).resolve()
+        span = '{"schemaVersion":"openclaw.diagnostics.v1","type":"span.end","timestamp":"%s","name":"plugins.metadata.scan","durationMs":2.5}\\n'
+        (self.folder / "package.json").write_text('{"name":"openclaw","version":"1.2.3"}', encoding="utf-8")
+        (self.folder / "entry.js").write_text(f"""
+            const {{ spawn }} = require('node:child_process');
+            const fs = require('node:fs');
+            const port = process.argv[process.argv.indexOf('--port') + 1];
+            const fake = spawn('/usr/bin/python3', ['-B', '{fake}', port, '{fault}'], {{ stdio: 'inherit' }});
+            const timeline = process.env.OPENCLAW_DIAGNOSTICS_TIMELINE_PATH;
+            const line = () => '{span}'.replace('%s', new Date().toISOString());
+            if (timeline) {{ fs.writeFileSync(timeline, ''); setInterval(() => fs.appendFileSync(timeline, {timeline}()), 5); }}
+            process.on('SIGTERM', () => {{
+                fake.on('exit', () => {{ {at_end} }});
+                fake.kill('SIGKILL');
+            }});
+            """, encoding="utf-8")
+        result = self.bench("--entry", "entry.js", "--provider-url", "http://127.0.0.1:9/v1", "--concurrency", 1, *FAST, *flags, code=code)
+        self.assertEqual(self.left_over(), [])
+        return result.stderr, self.document("out.json")
+
+    def test_a_gateway_that_ends_in_order(self):
+        _, document = self.started(code=0)
+        (run,) = document["gateways"][0]["runs"]
+        self.assertEqual((run["gatewayProcess"]["exitCode"], run["gatewayProcess"]["clean"]), (0, True))
+        self.assertGreater(run["pluginMetadataScans"]["count"], 0)
+        self.assertEqual(run["pluginMetadataScans"]["totalDurationMs"], 2.5 * run["pluginMetadataScans"]["count"])
+        self.assertIsNone(run["modelRequestCount"])  # nobody counts those of a foreign model server
+        self.assertEqual(document["gateways"][0]["summary"]["gatewayUncleanExits"], 0)
+
+    def test_the_peak_of_memory_is_seen_while_it_lasts(self):
+        _, document = self.started(code=0, fault="ballast")  # 64 MiB, for longer than two looks
+        memory = document["gateways"][0]["runs"][0]["memory"]
+        self.assertGreater(memory["peakRssMb"], memory["after"]["rssMb"] + 48)
+        self.assertLess(memory["after"]["rssMb"], memory["before"]["rssMb"] + 32)
+
+    def test_an_unclean_end_fails_the_run(self):
+        err, document = self.started(code=1, at_end="process.exit(3)")
+        self.assertIn("clean_exit: expected exit code 0 after SIGTERM, got exit code 3", err)
+        self.assertEqual(document["gateways"][0]["summary"]["gatewayUncleanExits"], 1)
+        self.assertEqual(self.row(document, "turns", "openclaw")["status"], "ok")  # its figures stay
+
+    def test_a_timeline_that_is_not_whole_fails_the_run(self):
+        trouble = "console.error('[diagnostics] failed to write timeline event'); process.exit(0)"
+        err, _ = self.started(code=1, at_end=trouble)
+        self.assertIn("Gateway reported a diagnostics timeline write failure", err)
+        self.started("--no-diagnostics-timeline", code=0, at_end=trouble)
+        err, _ = self.started(code=1, timeline="(() => '')")
+        self.assertIn("timeline.jsonl is damaged (it is empty)", err)
+        err, _ = self.started(code=1, timeline="(() => '{}')")
+        self.assertIn("its last line is not whole", err)
+
     # What gets in the way.
 
     def child(self, name):
@@ -285,16 +404,27 @@ class GatewayBench(harness.TareTest):
         self.assertIn("this load needs 1,", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 1)
 
+    def test_help_has_examples(self):
+        result = self.tare("gateway", "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("tare gateway --concurrency 8\n", result.stdout)
+
     def test_refusals(self):
         for arguments, said in (
                 (("--concurrency", "0"), "--concurrency must be 1 to 10000, got 0"),
                 (("--target", "nobody"), "no gateway named 'nobody'"),
                 (("--entry", "no/such/file.js"), "no/such/file.js"),
                 (("--url", "http://127.0.0.1:1"), "http://127.0.0.1:1"),
+                (("--runs", "2", "--runs", "3"), "--runs given more than once"),
+                (("--runs",), "--runs needs a value"),
+                (("--runs", "--json"), "--runs needs a value"),
+                (("--sessions", "3"), "unknown flag '--sessions'"),
                 (("--tool-events",), "--tool-events is not for the target embedded"),
                 (("--cadence-ms", "0.05"), "--cadence-ms must be 0.1 to 5000, got 0.05"),
                 (("--output", "no/such/"), "cannot write no/such/"),
+                # Of a later part.
                 (("--browser-session-clicks", "3"), "--browser-session-clicks"),
+                (("--heap-prof-dir", "out"), "--heap-prof-dir"),
         ):
             with self.subTest(arguments):
                 self.assertIn(said, self.refused("gateway", *arguments))

@@ -9,6 +9,20 @@
 namespace tare::gateway_bench {
 namespace {
 
+/// In the words of the seed.
+std::string subject_of(Probe probe) {
+  if (probe == Probe::fresh_connection) return "fresh Gateway connection";
+  if (probe == Probe::readyz) return "Gateway readyz probe";
+  if (probe == Probe::control_ui) return "Gateway Control UI probe";
+  return fmt::format("Gateway {} probe", name_of(probe));
+}
+
+std::uint64_t failed_in(const report::Row& row) {
+  std::uint64_t failed = 0;
+  for (const auto& [outcome, n] : row.outcomes) failed += outcome == "ok" ? 0 : n;
+  return failed;
+}
+
 report::Budget judge(const report::Row* row, Probe probe, const std::string& target, std::uint64_t limit_ms) {
   report::Budget budget;
   budget.id = fmt::format("{}.{}", row_of(probe), target);
@@ -26,18 +40,19 @@ report::Budget judge(const report::Row* row, Probe probe, const std::string& tar
     const double latency = metric.samples[i].value_or(0);
     if (ok && latency <= static_cast<double>(limit_ms)) continue;
     budget.verdict = report::Verdict::fail;
-    budget.reason =
-        fmt::format("{} {}: ok={} latencyMs={:.1f} error={}",
-                    probe == Probe::fresh_connection ? "fresh Gateway connection"
-                                                     : fmt::format("Gateway {} probe", name_of(probe)),
-                    fmt::format("exceeded {}ms", limit_ms), ok, latency, metric.error[i].value_or("none"));
+    budget.reason = fmt::format("{} exceeded {}ms: ok={} latencyMs={:.1f} error={}", subject_of(probe),
+                                limit_ms, ok, latency, metric.error[i].value_or("none"));
     return budget;
   }
-  // Beyond the samples that are kept the largest one tells, and what failed is counted.
+  // Of the samples that are not kept the largest one tells, and what failed is counted.
   const auto unsent = row->counters.find("unsent");
+  const std::uint64_t failed = failed_in(*row);
   if (metric.summary.max.value_or(0) > static_cast<double>(limit_ms)) {
     budget.verdict = report::Verdict::fail;
     budget.reason = fmt::format("the longest took {:.1f} ms", *metric.summary.max);
+  } else if (failed > 0) {
+    budget.verdict = report::Verdict::fail;
+    budget.reason = fmt::format("{} that are beyond the samples kept did not end well", failed);
   } else if (unsent != row->counters.end() && unsent->second > 0) {
     budget.verdict = report::Verdict::fail;
     budget.reason = fmt::format("{} starts were left out, as too much was open", unsent->second);

@@ -49,7 +49,7 @@ TEST(GatewayBudgets, ASampleBeyondTheLimitViolates) {
   const auto strict = judge_budgets(document(), options(49, {}));
   EXPECT_EQ(strict[0].id, "readyz.embedded");
   EXPECT_EQ(strict[0].verdict, report::Verdict::fail);
-  EXPECT_EQ(strict[0].reason, "Gateway /readyz probe exceeded 49ms: ok=true latencyMs=50.0 error=none");
+  EXPECT_EQ(strict[0].reason, "Gateway readyz probe exceeded 49ms: ok=true latencyMs=50.0 error=none");
   EXPECT_EQ(strict[1].verdict, report::Verdict::pass);
 }
 
@@ -67,6 +67,18 @@ TEST(GatewayBudgets, AStartThatWasLeftOutViolates) {
   report::Document made = document();
   made.rows[0].counters["unsent"] = 2;
   EXPECT_EQ(judge_budgets(made, options(50, {}))[0].verdict, report::Verdict::fail);
+}
+
+TEST(GatewayBudgets, WhatIsBeyondTheSamplesThatAreKeptCounts) {
+  report::Document made = document();
+  made.rows[0].outcomes = {{"ok", 4'000}, {"failed", 1}};
+  made.rows[1].metrics["total"].summary.max = 60;
+  const auto budgets = judge_budgets(made, options(50, {}));
+  EXPECT_EQ(budgets[0].verdict, report::Verdict::fail);
+  EXPECT_EQ(budgets[0].reason, "1 that are beyond the samples kept did not end well");
+  EXPECT_EQ(budgets[1].verdict, report::Verdict::fail);
+  EXPECT_EQ(budgets[1].reason, "the longest took 60.0 ms");
+  EXPECT_EQ(budgets[2].verdict, report::Verdict::pass);
 }
 
 TEST(GatewayBudgets, WithoutASampleItIsUnmeasured) {

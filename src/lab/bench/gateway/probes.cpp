@@ -234,35 +234,66 @@ void Probes::http(Probe probe, Instant due, const std::shared_ptr<Round>& round)
   }
 }
 
-void Probes::rpc(Probe probe, lab_gateway::Client& client, std::string params, Instant due,
+void Probes::rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
                  const std::shared_ptr<Round>& round) {
-  of(probe).due();
-  if (!client.is_open() || client.open() >= most_open) {
-    of(probe).unsent();
-    return;
-  }
-  open_ += 1;
+  if (!may_start(probe, client)) return;
   client.ask(name_of(probe), params, probe == Probe::sessions_list ? probe_limit : lab_gateway::rpc_limit,
              [this, probe, due, round, alive = alive_](const lab_gateway::Answer& answer) {
-               if (!*alive) return;
-               std::optional<Fault> fault = fault_of(probe, answer);
-               if (probe == Probe::sessions_patch && answer.outcome != Outcome::censored) {
-                 updated_ += 1;
-                 if (fault && !failure_) failure_ = "a load probe failed: " + fault->text;
-               }
-               add(probe, {due, answer.sent, answer.at, answer.outcome}, std::move(fault));
+               if (*alive) take(probe, due, answer);
              });
+}
+
+bool Probes::may_start(Probe probe, const lab_gateway::Client& client) {
+  of(probe).due();
+  if (client.is_open() && client.open() < most_open) {
+    open_ += 1;
+    return true;
+  }
+  of(probe).unsent();
+  if (probe == Probe::sessions_patch) end_update();
+  return false;
+}
+
+bool Probes::take(Probe probe, Instant due, const lab_gateway::Answer& answer) {
+  std::optional<Fault> fault = fault_of(probe, answer);
+  const bool ok = !fault;
+  if (probe == Probe::sessions_patch && answer.outcome != Outcome::censored) {
+    if (fault) fail(fault->text);
+    end_update();
+  }
+  add(probe, {due, answer.sent, answer.at, answer.outcome}, std::move(fault));
+  return ok;
+}
+
+void Probes::end_update() {
+  updated_ += 1;
+  wakeup_.notify();
+}
+
+void Probes::fail(std::string_view why) {
+  if (!failure_) failure_ = fmt::format("a load probe failed: {}", why);
+  wakeup_.notify();
 }
 
 /// A subscription to the messages of a session, which ends again once it is there.
 void Probes::subscribe(std::uint64_t index, Instant due, const std::shared_ptr<Round>& round) {
+  if (!may_start(Probe::messages_subscribe, *crew_.subscriber)) return;
   const std::uint64_t first = options_.sessions() - options_.concurrency;
   const json::Value params{{"key", session_key(first + index % options_.concurrency)}};
-  const std::string text = json::line(params);
-  rpc(Probe::messages_subscribe, *crew_.subscriber, text, due, round);
-  if (!crew_.subscriber->is_open()) return;
-  crew_.subscriber->ask("sessions.messages.unsubscribe", text, probe_limit,
-                        [round](const lab_gateway::Answer&) {});
+  crew_.subscriber->ask(name_of(Probe::messages_subscribe), json::line(params), lab_gateway::rpc_limit,
+                        [this, params, due, round, alive = alive_](const lab_gateway::Answer& answer) {
+                          if (*alive && take(Probe::messages_subscribe, due, answer))
+                            unsubscribe(json::line(params), round);
+                        });
+}
+
+void Probes::unsubscribe(const std::string& params, const std::shared_ptr<Round>& round) {
+  crew_.subscriber->ask("sessions.messages.unsubscribe", params, lab_gateway::rpc_limit,
+                        [this, round, alive = alive_](const lab_gateway::Answer& answer) {
+                          const bool ended =
+                              answer.outcome == Outcome::ok || answer.outcome == Outcome::censored;
+                          if (*alive && !ended) fail(answer.error);
+                        });
 }
 
 boost::asio::awaitable<void> Probes::connect_afresh(Instant due) {
@@ -326,12 +357,8 @@ void Probes::read_event_loop(const load::HttpAnswer& answer) {
   try {
     const json::Value value = json::parse(found, "eventLoop");
     const json::Object& object = value.as_object();
-    EventLoopReading reading{answer.ended,
-                             {},
-                             number_in(object, "delayP99Ms"),
-                             number_in(object, "delayMaxMs"),
-                             number_in(object, "utilization"),
-                             number_in(object, "cpuCoreRatio")};
+    EventLoopReading reading{answer.ended, number_in(object, "delayP99Ms"), number_in(object, "delayMaxMs"),
+                             number_in(object, "utilization"), number_in(object, "cpuCoreRatio")};
     const bool says =
         reading.delay_p99_ms || reading.delay_max_ms || reading.utilization || reading.cpu_core_ratio;
     if (says) event_loop_.push_back(reading);

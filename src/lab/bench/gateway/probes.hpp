@@ -47,7 +47,6 @@ std::vector<Probe> probes_of(const Options& options);
 /// What a gateway said of its own event loop. It renews that about once a second; repeats are no reading.
 struct EventLoopReading {
   Instant at;
-  std::optional<bool> degraded;
   std::optional<double> delay_p99_ms;
   std::optional<double> delay_max_ms;
   std::optional<double> utilization;
@@ -89,7 +88,7 @@ class Probes {
   void wind_down();
   /// No more starts at all.
   void stop();
-  /// All patches that the run was to make are answered.
+  /// All patches that the run was to make are answered, or were left out.
   bool updates_done() const;
   /// No round is to come.
   bool rounds_done() const;
@@ -101,7 +100,7 @@ class Probes {
   const Checks& checks(Probe probe) const { return checks_[static_cast<std::size_t>(probe)]; }
   const std::vector<EventLoopReading>& event_loop() const { return event_loop_; }
   std::uint64_t degraded() const { return degraded_; }
-  /// What may not happen to a probe: a patch that fails.
+  /// What may not happen to a probe: a patch that fails, or a subscription that does not end.
   const std::optional<std::string>& failure() const { return failure_; }
 
  private:
@@ -111,9 +110,16 @@ class Probes {
   void ask_history(std::size_t client, std::uint64_t index, Instant due);
   void patch(std::size_t client, Instant due);
   void http(Probe probe, Instant due, const std::shared_ptr<Round>& round);
-  void rpc(Probe probe, lab_gateway::Client& client, std::string params, Instant due,
+  void rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
            const std::shared_ptr<Round>& round);
+  /// A start is due. False, and it is counted as unsent, when the connection can take no more.
+  bool may_start(Probe probe, const lab_gateway::Client& client);
+  /// Takes the answer of a probe; whether it is a good one.
+  bool take(Probe probe, Instant due, const lab_gateway::Answer& answer);
+  void end_update();
+  void fail(std::string_view why);
   void subscribe(std::uint64_t index, Instant due, const std::shared_ptr<Round>& round);
+  void unsubscribe(const std::string& params, const std::shared_ptr<Round>& round);
   boost::asio::awaitable<void> connect_afresh(Instant due);
   void add(Probe probe, load::Sample sample, std::optional<Fault> fault);
   void read_event_loop(const load::HttpAnswer& answer);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "lab/gateway/fake_gateway_for_tests.hpp"
 
 namespace tare::gateway_bench {
@@ -22,11 +23,12 @@ struct Ways {
   std::string accepted = "accepted";
   std::string status = "ok";       ///< of agent.wait
   int last_seq = 3;                ///< of the chat's last event, behind 1 and 2
+  std::string tools;               ///< that ran, by the receipt: R"("exec")"
   bool is_silent_at_last = false;  ///< no second response
 };
 
-/// Answers `agent` and `agent.wait` of one turn after the other.
-asio::awaitable<void> serve(net::WebSocket& socket, Ways ways) {
+/// Answers `agent` and `agent.wait` of one turn after the other; keeps for how long it was to wait.
+asio::awaitable<void> serve(net::WebSocket& socket, Ways ways, std::vector<std::int64_t>& waits) {
   co_await lab_gateway::greet(socket);
   std::string agent;
   std::string marker;
@@ -56,17 +58,21 @@ asio::awaitable<void> serve(net::WebSocket& socket, Ways ways) {
           fmt::format(R"("seq":{},"state":"final","message":{{"content":[{{"type":"text","text":"{}{}"}}]}})",
                       ways.last_seq, marker, ways.reply_end));
     } else {
-      lab_gateway::respond(socket, heard,
-                           fmt::format(R"({{"status":"{}","terminalReply":{{"text":"{}{}"}}}})", ways.status,
-                                       marker, ways.reply_end));
+      waits.push_back(text::to_int(member(heard, "params.timeoutMs")).value_or(-1));
+      lab_gateway::respond(
+          socket, heard,
+          fmt::format(
+              R"({{"status":"{}","terminalReply":{{"text":"{}{}"}},"terminalReceipt":{{"successfulToolNames":[{}]}}}})",
+              ways.status, marker, ways.reply_end, ways.tools));
       if (!ways.is_silent_at_last) lab_gateway::respond(socket, agent, R"({"status":"ok"})");
     }
   }
 }
 
 struct World {
-  explicit World(const Ways& ways)
-      : gateway([ways](net::WebSocket& socket) -> asio::awaitable<void> { co_await serve(socket, ways); }),
+  explicit World(const Ways& ways, Options wish = {})
+      : options(std::move(wish)),
+        gateway([this, ways](net::WebSocket& socket) { return serve(socket, ways, waits); }),
         wakeup(gateway.io),
         client(gateway.connect()) {
     Turns::Plan plan;
@@ -94,6 +100,7 @@ struct World {
 
   Options options;
   Script script{options, 1};
+  std::vector<std::int64_t> waits;
   FakeGateway gateway;
   Wakeup wakeup;
   std::shared_ptr<lab_gateway::Client> client;
@@ -153,11 +160,39 @@ TEST(Turns, ATurnThatIsNotOkFailsTheRun) {
 }
 
 TEST(Turns, ATurnThatIsNotAcceptedFailsTheRun) {
+  // "ok" and "in_flight" are of a run that was there before, and keys are fresh.
+  for (const char* status : {"refused", "ok", "in_flight"}) {
+    Ways ways;
+    ways.accepted = status;
+    World world(ways);
+    ASSERT_TRUE(world.turns->failure()) << status;
+    EXPECT_TRUE(world.turns->failure()->starts_with("turn of session 1: was not accepted: ")) << status;
+  }
+}
+
+TEST(Turns, TheGatewaysWaitEndsFiveSecondsBeforeTheLimit) {
+  const World world({});  // it has 30 s
+  ASSERT_EQ(world.waits.size(), 2U);
+  for (const std::int64_t ms : world.waits) {
+    EXPECT_LE(ms, 25'000);
+    EXPECT_GT(ms, 10'000);
+  }
+}
+
+TEST(Turns, ASessionsNextTurnWaitsForTheLast) {
+  const World world({});
+  const auto& turns = world.turns->turns();
+  ASSERT_EQ(turns.size(), 2U);
+  EXPECT_GE(turns[1]->sent, *turns[0]->completed);
+}
+
+TEST(Turns, AToolThatDidNotRunIsBroken) {
+  Options options;
+  options.tool_events = true;
   Ways ways;
-  ways.accepted = "refused";
-  World world(ways);
-  ASSERT_TRUE(world.turns->failure());
-  EXPECT_TRUE(world.turns->failure()->starts_with("turn of session 1: was not accepted: "));
+  EXPECT_EQ(World(ways, options).broken().at("tool_ran"), 2U);
+  ways.tools = R"("other","exec")";
+  EXPECT_FALSE(World(ways, options).broken().contains("tool_ran"));
 }
 
 TEST(Turns, OneWithoutASecondResponseIsNotSettled) {
