@@ -63,7 +63,10 @@ const std::vector<Benchmark>& all_benchmarks() {
                                           load_http(),
                                           load_known_answer(),
                                           load_websocket(),
-                                          load_websocket_cpu()};
+                                          load_websocket_cpu(),
+                                          load_lab_cost(),
+                                          load_sessions_10k(),
+                                          gateway_against_openclaw()};
   return all;
 }
 

@@ -158,5 +158,8 @@ Benchmark load_http();
 Benchmark load_known_answer();
 Benchmark load_websocket();
 Benchmark load_websocket_cpu();
+Benchmark load_lab_cost();
+Benchmark load_sessions_10k();
+Benchmark gateway_against_openclaw();
 
 }  // namespace tare::benchmarks

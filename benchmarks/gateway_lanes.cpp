@@ -81,6 +81,13 @@ HeldSignals::~HeldSignals() {
   if (signal) std::raise(*signal);
 }
 
+std::optional<Nanoseconds> process_cpu(pid_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
 Server::Server(std::vector<std::string> arguments, std::map<std::string, std::string> environment,
                std::filesystem::path log, const HeldSignals& signals)
     : name_("tare serve " + arguments.at(2)),
@@ -99,11 +106,9 @@ Server::Server(std::vector<std::string> arguments, std::map<std::string, std::st
 }
 
 Nanoseconds Server::cpu() const {
-  clockid_t clock{};
-  timespec time{};
-  if (::clock_getcpuclockid(child_.pid(), &clock) != 0 || ::clock_gettime(clock, &time) != 0)
-    throw Error(ErrorCode::failed, "cannot read the processor time of " + name_);
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+  const auto used = process_cpu(child_.pid());
+  if (!used) throw Error(ErrorCode::failed, "cannot read the processor time of " + name_);
+  return *used;
 }
 
 double Server::rss_mb() const {

@@ -40,6 +40,9 @@ class HeldSignals {
   std::optional<Interrupt> interrupt_;
 };
 
+/// User and system time of all threads of a process, ended ones included; nothing when it is gone.
+std::optional<Nanoseconds> process_cpu(pid_t pid);
+
 /// A `tare serve …` process. It is killed when this object goes before it was stopped.
 class Server {
  public:

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +145,31 @@ TEST(Stream, closing_wakes_who_waits) {
   asio::post(pair.io, [&] { pair.near->close(); });
   pair.run_until([&] { return woken == 2; });
   pair.near->write("into the void");  // harmless
+}
+
+TEST(Stream, lets_others_have_a_turn_between_two_full_reads) {
+  Loopback loop;
+  using asio::ip::tcp;
+  tcp::acceptor acceptor(loop.io, {asio::ip::address_v4::loopback(), 0});
+  tcp::socket sender(loop.io);
+  sender.connect(acceptor.local_endpoint());
+  sender.set_option(asio::socket_base::send_buffer_size(4 * Loop::block_bytes));
+  tcp::socket socket = acceptor.accept();
+  socket.set_option(asio::socket_base::receive_buffer_size(4 * Loop::block_bytes));
+  asio::write(sender, asio::buffer(std::string(2 * Loop::block_bytes, 'x')));
+  loop.run_until([&] { return socket.available() == 2 * Loop::block_bytes; });
+
+  const auto stream = std::make_shared<Stream>(loop.io, std::move(socket));
+  bool had_turn = false;
+  loop.run([&]() -> asio::awaitable<void> {
+    co_await stream->fill();
+    EXPECT_EQ(stream->input().size(), Loop::block_bytes);
+    stream->consume(Loop::block_bytes);
+    asio::post(loop.io, [&] { had_turn = true; });
+    co_await stream->fill();
+    EXPECT_TRUE(had_turn);
+    EXPECT_EQ(stream->input().size(), Loop::block_bytes);
+  }());
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ namespace {
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::seconds linger_time{2};
-constexpr int reads_a_turn = 4;               ///< of whole blocks; then others have their turn
 constexpr std::size_t write_now = 64 * 1024;  ///< so much is not held back until the turn ends
 
 void prepare(tcp::socket& socket) {
@@ -129,11 +128,9 @@ asio::awaitable<bool> Stream::fill() {
   const std::size_t had = input().size();
   if (had == Loop::block_bytes) throw Error(ErrorCode::failed, "a peer sent more than the buffer takes");
   auto wait = tcp::socket::wait_read;
-  bool wait_first = full_reads_ == 0;
-  if (full_reads_ >= reads_a_turn) {
-    co_await asio::post(io_, asio::use_awaitable);
-    full_reads_ = 1;
-  }
+  bool wait_first = !may_have_more_;
+  // Others have their turn first: timers too, that would be late by all that many connections have to read.
+  if (may_have_more_) co_await asio::post(io_, asio::use_awaitable);
   for (;;) {
     if (closed_ || ended_) co_return false;
     if (wait_first) {
@@ -141,7 +138,6 @@ asio::awaitable<bool> Stream::fill() {
       // A cancelled wait leaves the rest in its place, for the next one.
       const bool is_ready = co_await ready(wait);
       if (!is_ready) co_return false;
-      full_reads_ = 0;
     }
     make_room();
     const std::span<char> room(block_.get() + end_, Loop::block_bytes - end_);
@@ -149,10 +145,10 @@ asio::awaitable<bool> Stream::fill() {
     if (got.bytes > 0) {
       end_ += got.bytes;
       bytes_in_ += got.bytes;
-      full_reads_ = tls_ || got.bytes == room.size() ? full_reads_ + 1 : 0;
+      may_have_more_ = tls_ || got.bytes == room.size();
       co_return true;
     }
-    full_reads_ = 0;
+    may_have_more_ = false;
     wait_first = true;
     if (got.next == Transfer::Next::end) {
       ended_ = true;

@@ -103,8 +103,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Loop::Block block_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::string stashed_;  ///< what of a block is left while it waits, so that the block serves others
-  int full_reads_ = 0;   ///< one after the other, without a wait: there may be more
+  std::string stashed_;         ///< what of a block is left while it waits, so that the block serves others
+  bool may_have_more_ = false;  ///< the last read took as much as it could
 
   std::string out_;
   std::size_t sent_ = 0;

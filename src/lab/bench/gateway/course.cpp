@@ -419,6 +419,7 @@ asio::awaitable<report::GatewayMemory> Course::read_memory() {
 asio::awaitable<void> Course::collect() {
   enter("collecting");
   report::GatewayMemories& memory = attempt_.record.memory;
+  take_look();
   memory.after = co_await read_memory();
   attempt_.record.leaks.active_runs = active_runs_;
   if (connections_ && connections_before_)
@@ -433,9 +434,18 @@ asio::awaitable<void> Course::collect() {
   }
 }
 
+/// By a thread of its own: it looks at every process of the machine, and what is due meanwhile would be late.
 void Course::look() {
-  if (!turns_ || attempt_.loaded || server() == nullptr) return;
-  const auto usage = server()->usage(TreeFields::rss);
+  if (!turns_ || attempt_.loaded || server() == nullptr || !server()->running()) return;
+  if (looking_.valid() && looking_.wait_for(0s) != std::future_status::ready) return;
+  take_look();
+  looking_ = std::async(std::launch::async,
+                        [pid = server()->pid()] { return process::read_tree(pid, TreeFields::rss); });
+}
+
+void Course::take_look() {
+  if (!looking_.valid()) return;
+  const auto usage = looking_.get();
   if (!usage || !usage->rss_bytes) return;
   double& peak = attempt_.record.memory.peak_rss_mb.emplace(attempt_.record.memory.peak_rss_mb.value_or(0));
   peak = std::max(peak, static_cast<double>(*usage->rss_bytes) / mib);

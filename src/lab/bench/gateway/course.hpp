@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ class Course {
   void read_aftermath();
   void check_requests();
   void note_departure(const lab_gateway::Departure& departure);
+  void take_look();
 
   std::unique_ptr<Turns> make_turns(Turns::Plan plan);
   lab_gateway::Server* server() const { return gateway_ ? gateway_->server() : nullptr; }
@@ -94,6 +96,7 @@ class Course {
   std::optional<std::int64_t> connections_before_;
   std::optional<std::int64_t> active_runs_;
   std::optional<WallWindow> window_;
+  std::future<std::optional<process::TreeUsage>> looking_;
 };
 
 }  // namespace tare::gateway_bench
