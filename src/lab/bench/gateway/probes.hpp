@@ -111,7 +111,8 @@ class Probes {
   void ask_history(std::size_t client, std::uint64_t index, Instant due);
   void patch(std::size_t client, Instant due);
   void http(Probe probe, Instant due, const std::shared_ptr<Round>& round);
-  void rpc(Probe probe, lab_gateway::Client& client, std::string params, Instant due,
+  /// False when it was left out.
+  bool rpc(Probe probe, lab_gateway::Client& client, std::string params, Instant due,
            const std::shared_ptr<Round>& round);
   void subscribe(std::uint64_t index, Instant due, const std::shared_ptr<Round>& round);
   boost::asio::awaitable<void> connect_afresh(Instant due);
