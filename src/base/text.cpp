@@ -129,6 +129,12 @@ std::string tail(std::string_view text, std::size_t lines, std::size_t bytes) {
   return one_line(joined);
 }
 
+std::string_view cut(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 std::size_t width(std::string_view text) {
   std::size_t cells = 0;
   while (!text.empty()) {

@@ -29,6 +29,9 @@ std::string one_line(std::string_view text);
 /// The last `lines` lines of foreign text, at most `bytes` long, joined by " | " and safe for one line.
 std::string tail(std::string_view text, std::size_t lines, std::size_t bytes);
 
+/// The first bytes of valid UTF-8, at most so many, without half a character at the end.
+std::string_view cut(std::string_view text, std::size_t bytes);
+
 /// How many terminal cells valid UTF-8 takes: one a code point, none for combining marks, two for wide ones.
 std::size_t width(std::string_view text);
 

@@ -36,6 +36,13 @@ TEST(Text, tail_keeps_the_last_lines) {
   EXPECT_EQ(tail("abcdef", 1, 3), "…def");
 }
 
+TEST(Text, cut_keeps_whole_characters) {
+  EXPECT_EQ(cut("grün", 9), "grün");
+  EXPECT_EQ(cut("grün", 4), "grü");
+  EXPECT_EQ(cut("grün", 3), "gr");
+  EXPECT_EQ(cut("😀", 3), "");
+}
+
 TEST(Text, width_counts_cells_not_bytes) {
   EXPECT_EQ(width("ms"), 2U);
   EXPECT_EQ(width("µs"), 2U);

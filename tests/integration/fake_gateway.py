@@ -62,6 +62,8 @@ class Connection(socketserver.BaseRequestHandler):
         gone = self.server.fault == "no-page" and self.server.asked.get("agent")
         if path == "/" and (gone or self.server.fault == "settling" and nth == 1):
             body = b"hello"
+        if path == "/" and self.server.fault == "mute-page":
+            return True
         self.request.sendall(b"HTTP/1.1 " + status + b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
         return True
 
@@ -73,7 +75,9 @@ class Connection(socketserver.BaseRequestHandler):
 
     def send(self, frame):
         data = json.dumps(frame).encode()
-        head = b"\x81" + (bytes([len(data)]) if len(data) < 126 else b"\x7e" + struct.pack(">H", len(data)))
+        size = len(data)
+        head = b"\x81" + (bytes([size]) if size < 126 else b"\x7e" + struct.pack(">H", size) if size < 1 << 16 else
+                          b"\x7f" + struct.pack(">Q", size))
         with self.lock:
             self.request.sendall(head + data)
 
@@ -110,7 +114,8 @@ class Connection(socketserver.BaseRequestHandler):
                 return self.refuse(frame, "protocol mismatch", {"code": "PROTOCOL_MISMATCH", "expectedProtocol": 3})
             if fault == "token" and params.get("auth", {}).get("token") != "secret":
                 return self.refuse(frame, "token missing", {"code": "AUTH_TOKEN_MISSING"})
-            return self.respond(frame, {"type": "hello-ok", "protocol": 4, "server": {"version": "9.9"}})
+            version = "9.9\x1b[31m" + "ü" * 100_000 if fault == "absurd" else "9.9"
+            return self.respond(frame, {"type": "hello-ok", "protocol": 4, "server": {"version": version}})
         if method == "agent":
             return self.turn(frame, params)
         if method == "agent.wait":
@@ -131,6 +136,10 @@ class Connection(socketserver.BaseRequestHandler):
             time.sleep(2)
         if method == "sessions.list" and fault == "settling" and nth == 2:
             time.sleep(1.1)
+        if method == "status" and fault == "absurd":
+            sign = 1 if self.server.asked[method] % 2 else -1
+            return self.respond(frame, {"connections": sign * (2**63 - 1), "tasks": {"running": sign * 2**63},
+                                        "processMemory": {"rssBytes": -5, "heapUsedBytes": sign * 1e308}})
         if method == "sessions.list" and fault == "no-list" and self.server.asked.get("agent"):
             return None
         if method == "sessions.list" and fault == "slow-list" and self.server.asked.get("agent"):

@@ -181,6 +181,28 @@ class GatewayBench(harness.TareTest):
         self.bench("--url", self.fake("gap").url, "--concurrency", 2, *FAST)
         self.assertEqual(self.document("out.json")["gateways"][0]["runs"][0]["sequenceGaps"], 4)
 
+    def test_absurd_figures_of_a_gateway_are_no_figures(self):
+        self.bench("--url", self.fake("absurd").url, "--concurrency", 1, *FAST)
+        document = self.document("out.json")
+        self.assertLess(len(document["targets"][0]["version"]), 120)
+        self.assertNotIn("\x1b", document["targets"][0]["version"])
+        (run,) = document["gateways"][0]["runs"]
+        self.assertIsNone(run["leaks"]["connections"])
+        self.assertIsNone(run["leaks"]["activeRuns"])
+        self.assertIsNone(run["memory"]["after"]["rssMb"])
+        self.assertIsNone(run["memory"]["after"]["heapUsedMb"])
+
+    def test_a_signal_ends_probes_that_are_not_answered(self):
+        gateway = self.fake("mute-page")
+        process = self.start("gateway", "--output", "out.json", "--url", gateway.url)
+        while not gateway.asked.get("/"):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("while warming probes", err)
+
     def test_nobody_there(self):
         gateway = self.fake()
         url = gateway.url

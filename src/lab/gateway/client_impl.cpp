@@ -27,13 +27,8 @@ Instant now() {
   return std::chrono::steady_clock::now();
 }
 
-/// The first bytes of valid UTF-8, without half a character at the end.
-std::string cut(std::string text) {
-  if (text.size() <= most_error_bytes) return text;
-  std::size_t size = most_error_bytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  text.resize(size);
-  return text;
+std::string cut(std::string_view text) {
+  return std::string(text::cut(text, most_error_bytes));
 }
 
 std::string refusal_text(std::string_view method, std::string_view error) {
@@ -98,7 +93,7 @@ asio::awaitable<std::optional<Error>> Client::Impl::shake_hands(Address address)
     const auto frame = read_frame(message.data);
     if (!frame || message.kind != net::MessageKind::text) {
       throw Error(ErrorCode::failed, net::authority(address.url) + " is no gateway",
-                  "it says " + text::one_line(message.data.substr(0, 200)));
+                  "it says " + text::one_line(text::cut(message.data, 200)));
     }
     if (frame->kind == FrameKind::event) {
       take_event(*frame);
@@ -242,7 +237,7 @@ void Client::Impl::answer(OpenRequest& request, const Frame& frame) {
 void Client::Impl::give_up(OpenRequest& request, load::Outcome outcome, std::string error) {
   requests_.count(-1);
   request.given_up = outcome;
-  request.error = cut(std::move(error));
+  request.error = cut(error);
   const Answer answer{outcome, {}, {}, request.error, request.sent, now()};
   if (const Answered answered = std::exchange(request.answered, nullptr)) answered(answer);
 }

@@ -3,7 +3,10 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+
+#include "base/text.hpp"
 
 namespace tare::lab_gateway {
 namespace {
@@ -315,6 +318,12 @@ std::optional<std::string> text_of(std::string_view value) {
     if (!take_escape(rest, out)) return std::nullopt;
   }
   return value.back() == '"' ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<double> number_of(std::string_view value) {
+  constexpr double most = 9'007'199'254'740'992;
+  const auto number = text::to_double(value);
+  return number && std::abs(*number) <= most ? number : std::nullopt;
 }
 
 }  // namespace tare::lab_gateway

@@ -32,4 +32,8 @@ std::string_view member(std::string_view object, std::string_view path);
 /// is no string.
 std::optional<std::string> text_of(std::string_view value);
 
+/// The number that a value is. Nothing when it is none, or beyond 2^53 either way: more than a gateway
+/// counts, and than can be calculated with.
+std::optional<double> number_of(std::string_view value);
+
 }  // namespace tare::lab_gateway

@@ -155,5 +155,14 @@ TEST(TextOf, RefusesWhatIsNoString) {
     EXPECT_FALSE(text_of(value)) << value;
 }
 
+TEST(NumberOf, ReadsWhatCanBeCalculatedWith) {
+  EXPECT_EQ(number_of("0"), 0);
+  EXPECT_EQ(number_of("-2.5e3"), -2500);
+  EXPECT_EQ(number_of("9007199254740992"), 9007199254740992.0);
+  for (const std::string_view value :
+       {"", "null", "\"5\"", "{}", "[1]", "1e400", "1e17", "-1e17", "1-", "+1"})
+    EXPECT_FALSE(number_of(value)) << value;
+}
+
 }  // namespace
 }  // namespace tare::lab_gateway

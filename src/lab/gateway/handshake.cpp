@@ -47,7 +47,7 @@ Refusal refusal_of(std::string_view error, const Address& address) {
   return {
       Error(ErrorCode::failed,
             fmt::format("the gateway at {} refused the connection", net::authority(address.url)),
-            text::one_line(message.substr(0, 500)),
+            text::one_line(text::cut(message, 500)),
             wants_token(code, address) ? "--token, or TARE_GATEWAY_TOKEN, is what it has to be told" : ""),
       starting ? Refusal::Remedy::patience : Refusal::Remedy::none};
 }
@@ -56,7 +56,7 @@ void check_hello(std::string_view payload, const Address& address) {
   const std::string_view protocol = member(payload, "protocol");
   if (protocol.empty()) {
     throw Error(ErrorCode::failed, net::authority(address.url) + " is no gateway",
-                "its hello names no protocol: " + text::one_line(payload.substr(0, 200)));
+                "its hello names no protocol: " + text::one_line(text::cut(payload, 200)));
   }
   if (protocol != std::to_string(protocol_version)) throw other_protocol(protocol, address);
 }

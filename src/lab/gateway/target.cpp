@@ -23,7 +23,12 @@ Target find_url(const TargetWish& wish) {
   Address address{net::parse_url(*wish.url, "--url"), wish.token};
   if (address.url.scheme != "ws" && address.url.scheme != "wss") {
     throw Error(ErrorCode::usage, fmt::format("--url '{}' is not a WebSocket URL", *wish.url), {},
-                "ws://HOST:PORT or wss://HOST:PORT is one");
+                "ws://HOST:PORT is one");
+  }
+  if (address.url.scheme == "wss") {
+    throw Error(ErrorCode::usage, fmt::format("--url '{}' is not for the bench", *wish.url),
+                "its probes are plain HTTP, as TLS would be measured with the gateway",
+                "ws://HOST:PORT of the gateway itself, or of a tunnel to it");
   }
   const char* const token = std::getenv(token_variable);
   if (!address.token && token != nullptr && *token != '\0') address.token = token;
@@ -35,7 +40,7 @@ class UrlGateway final : public Gateway {
  public:
   UrlGateway(asio::io_context& io, Target target)
       : io_(io), address_(std::move(target.address.value())), http_(address_.url) {
-    http_.scheme = address_.url.scheme == "wss" ? "https" : "http";
+    http_.scheme = "http";
     http_.path = "/";
   }
   asio::awaitable<void> start(Instant deadline) override {

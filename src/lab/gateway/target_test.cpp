@@ -92,6 +92,23 @@ TEST_F(Readiness, EndsAtItsDeadlineWithTheLastAnswer) {
               HasSubstr("did not become ready in time (/readyz answers 503: not yet)"));
 }
 
+TEST_F(Readiness, AnAnswerWithoutEndIsOverAtTheDeadline) {
+  net::HttpServer trickle(io, "127.0.0.1", 0, {}, [&](net::Exchange& exchange) -> asio::awaitable<void> {
+    asio::steady_timer next(io);
+    co_await exchange.begin(503, {});
+    for (;;) {
+      co_await exchange.chunk("x");
+      next.expires_after(1ms);
+      co_await next.async_wait(asio::use_awaitable);
+    }
+  });
+  trickle.on_error([](const std::string&) {});
+  const Instant soon = std::chrono::steady_clock::now() + 50ms;
+  const net::Url url("http", "127.0.0.1", trickle.port(), "/");
+  EXPECT_THAT(line_of([&] { run(wait_until_ready(io, url, nullptr, soon)); }),
+              HasSubstr("did not become ready in time"));
+}
+
 TEST_F(Readiness, WhereNobodyIsItIsUnavailable) {
   http.close();
   EXPECT_THAT(line_of([&] { run(wait_until_ready(io, server_url(), nullptr, in_time())); }),
@@ -216,11 +233,12 @@ TEST(FindTarget, RefusesAUrlThatIsNone) {
   EXPECT_THAT(find("http://127.0.0.1:1/"),
               HasSubstr("2 tare: --url 'http://127.0.0.1:1/' is not a WebSocket URL"));
   EXPECT_THAT(find("127.0.0.1:1"), HasSubstr("2 tare: --url is not a URL"));
+  EXPECT_THAT(find("wss://127.0.0.1:1"), HasSubstr("2 tare: --url 'wss://127.0.0.1:1' is not for the bench"));
 }
 
 TEST(FindTarget, AUrlHasItsTokenAndItsHttpSide) {
   ::setenv("TARE_GATEWAY_TOKEN", "of the environment", 1);
-  const Target target = find_target({.kind = TargetKind::url, .url = "wss://example.org/gateway"});
+  const Target target = find_target({.kind = TargetKind::url, .url = "ws://example.org/gateway"});
   const Target told = find_target({.kind = TargetKind::url, .url = "ws://localhost", .token = "told"});
   ::unsetenv("TARE_GATEWAY_TOKEN");
   EXPECT_EQ(target.id, "url");
@@ -229,9 +247,9 @@ TEST(FindTarget, AUrlHasItsTokenAndItsHttpSide) {
   asio::io_context io;
   const auto gateway = make_gateway(io, target, {});
   EXPECT_EQ(gateway->address().url.path, "/gateway");
-  EXPECT_EQ(gateway->http().scheme, "https");
+  EXPECT_EQ(gateway->http().scheme, "http");
   EXPECT_EQ(gateway->http().path, "/");
-  EXPECT_EQ(gateway->http().port, 443);
+  EXPECT_EQ(gateway->http().port, 80);
   EXPECT_EQ(gateway->server(), nullptr);
 }
 

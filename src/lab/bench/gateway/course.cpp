@@ -25,6 +25,7 @@ constexpr std::chrono::milliseconds probe_warmup_retry{100};
 /// How long what is still open when the load is over may take, before it counts as never answered.
 constexpr std::chrono::milliseconds drain_limit{5'000};
 constexpr std::chrono::milliseconds memory_limit{5'000};
+constexpr std::size_t most_version_bytes = 100;
 constexpr double mib = 1024.0 * 1024.0;
 
 Instant now() {
@@ -51,12 +52,13 @@ std::optional<double> megabytes(const std::optional<std::uint64_t>& bytes) {
 }
 
 std::optional<double> megabytes(std::string_view payload, std::string_view path) {
-  const auto bytes = text::to_double(lab_gateway::member(payload, path));
-  return bytes ? std::optional(*bytes / mib) : std::nullopt;
+  const auto bytes = lab_gateway::number_of(lab_gateway::member(payload, path));
+  return bytes && *bytes >= 0 ? std::optional(*bytes / mib) : std::nullopt;
 }
 
-std::optional<std::int64_t> integer(std::string_view payload, std::string_view path) {
-  return text::to_int(lab_gateway::member(payload, path));
+std::optional<std::int64_t> whole(std::string_view payload, std::string_view path) {
+  const auto number = lab_gateway::number_of(lab_gateway::member(payload, path));
+  return number && *number >= 0 ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
 }
 
 report::CpuMs cpu_between(const lab_gateway::CpuTime& before, const lab_gateway::CpuTime& after) {
@@ -162,7 +164,8 @@ asio::awaitable<void> Course::connect_operators() {
     });
   }
   Client& first = *operators_.front();
-  attempt_.version = lab_gateway::text_of(lab_gateway::member(first.hello(), "server.version"));
+  if (const auto version = lab_gateway::text_of(lab_gateway::member(first.hello(), "server.version")))
+    attempt_.version = text::one_line(text::cut(*version, most_version_bytes));
   co_await first.request("sessions.subscribe", "{}", left_until(deadline, lab_gateway::rpc_limit));
   if (options_.visible_observer)
     co_await first.request("sessions.observer.visibility", R"({"visible":true})",
@@ -202,36 +205,38 @@ asio::awaitable<void> Course::warm_probes() {
 }
 
 asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
-  report::WarmupSample sample;
-  std::size_t answered = 0;
-  const auto note = [&](report::WarmupProbe& probe, Instant sent, Instant ended, std::optional<Fault> fault) {
+  struct Try {
+    report::WarmupSample sample;
+    std::size_t answered = 0;
+  };
+  // Answers may come when this coroutine was told to stop and is gone.
+  const auto made = std::make_shared<Try>();
+  const auto note = [this, made](report::WarmupProbe& probe, Instant sent, Instant ended,
+                                 std::optional<Fault> fault) {
     probe = {!fault, to_ms(ended - sent), fault ? std::optional(fault->text) : std::nullopt};
-    answered += 1;
+    made->answered += 1;
     wakeup_.notify();
   };
   const auto ask_http = [&](Probe probe, std::string_view accept, report::WarmupProbe& into) {
-    const bool sent = http_->get(name_of(probe), accept, [&, probe](const load::HttpAnswer& answer) {
+    const auto answered = [made, note, probe, &into](const load::HttpAnswer& answer) {
       if (probe == Probe::readyz) {
         const std::string_view degraded = lab_gateway::member(answer.body, "eventLoop.degraded");
-        if (degraded == "true" || degraded == "false") sample.degraded = degraded == "true";
+        if (degraded == "true" || degraded == "false") made->sample.degraded = degraded == "true";
       }
       note(into, answer.sent, answer.ended, fault_of(probe, answer));
-    });
-    if (!sent) note(into, now(), now(), Fault{Fault::Kind::failed, "no connection is free"});
+    };
+    if (!http_->get(name_of(probe), accept, answered))
+      note(into, now(), now(), Fault{Fault::Kind::failed, "no connection is free"});
   };
-  ask_http(Probe::readyz, "application/json", sample.readyz);
-  ask_http(Probe::control_ui, "text/html", sample.control_ui);
+  ask_http(Probe::readyz, "application/json", made->sample.readyz);
+  ask_http(Probe::control_ui, "text/html", made->sample.control_ui);
   operators_.front()->ask(
-      "sessions.list", "{}", left_until(deadline, 20'000ms), [&](const lab_gateway::Answer& answer) {
-        note(sample.sessions_list, answer.sent, answer.at, fault_of(Probe::sessions_list, answer));
+      "sessions.list", "{}", left_until(deadline, 20'000ms), [made, note](const lab_gateway::Answer& answer) {
+        note(made->sample.sessions_list, answer.sent, answer.at, fault_of(Probe::sessions_list, answer));
       });
-  // The callbacks refer to this frame, so it waits for all of them, also when it is told to stop.
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await wakeup_.until([&] { return answered == 3; }, Instant::max());
-  co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
-  if (attempt_.interrupted) throw Error(ErrorCode::failed, "interrupted");
+  co_await wakeup_.until([&] { return made->answered == 3 || lost_; }, Instant::max());
   if (lost_) co_await fail_with(*lost_);
-  co_return sample;
+  co_return made->sample;
 }
 
 std::vector<std::uint64_t> Course::turn_sessions() const {
@@ -411,8 +416,8 @@ asio::awaitable<report::GatewayMemory> Course::read_memory() {
   memory.heap_used_mb = megabytes(status, "processMemory.heapUsedBytes");
   memory.external_mb = megabytes(status, "processMemory.externalBytes");
   memory.array_buffers_mb = megabytes(status, "processMemory.arrayBuffersBytes");
-  connections_ = integer(status, "connections");
-  active_runs_ = integer(status, "tasks.running");
+  connections_ = whole(status, "connections");
+  active_runs_ = whole(status, "tasks.running");
   co_return memory;
 }
 

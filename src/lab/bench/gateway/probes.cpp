@@ -38,12 +38,6 @@ constexpr std::array<ProbeName, probe_count> probe_names{
      {"cron_status", "cron.status"},
      {"fresh_connection", "fresh connection"}}};
 
-std::optional<double> number_in(const json::Object& object, std::string_view name) {
-  const json::Value* value = object.if_contains(name);
-  if (value == nullptr || !value->is_number()) return std::nullopt;
-  return value->to_number<double>();
-}
-
 /// The member that the answer of a method must have.
 std::string_view proof_of(Probe probe) {
   switch (probe) {
@@ -211,11 +205,12 @@ void Probes::patch(std::size_t client, Instant due) {
     updates_[client]->stop();
     return;
   }
-  const std::uint64_t index = next_update_++;
-  const json::Value params{{"key", session_key(index % options_.sessions())},
-                           {"label", fmt::format("Benchmark update {}", index + 1)}};
-  rpc(Probe::sessions_patch, *crew_.updates[client], json::line(params), due,
-      std::make_shared<Round>(*updates_[client], alive_));
+  const json::Value params{{"key", session_key(next_update_ % options_.sessions())},
+                           {"label", fmt::format("Benchmark update {}", next_update_ + 1)}};
+  // One that is left out is made at another start: all that were asked for are made.
+  const bool sent = rpc(Probe::sessions_patch, *crew_.updates[client], json::line(params), due,
+                        std::make_shared<Round>(*updates_[client], alive_));
+  if (sent) ++next_update_;
 }
 
 void Probes::http(Probe probe, Instant due, const std::shared_ptr<Round>& round) {
@@ -234,13 +229,14 @@ void Probes::http(Probe probe, Instant due, const std::shared_ptr<Round>& round)
   }
 }
 
-void Probes::rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
+bool Probes::rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
                  const std::shared_ptr<Round>& round) {
-  if (!may_start(probe, client)) return;
+  if (!may_start(probe, client)) return false;
   client.ask(name_of(probe), params, probe == Probe::sessions_list ? probe_limit : lab_gateway::rpc_limit,
              [this, probe, due, round, alive = alive_](const lab_gateway::Answer& answer) {
                if (*alive) take(probe, due, answer);
              });
+  return true;
 }
 
 bool Probes::may_start(Probe probe, const lab_gateway::Client& client) {
@@ -250,7 +246,6 @@ bool Probes::may_start(Probe probe, const lab_gateway::Client& client) {
     return true;
   }
   of(probe).unsent();
-  if (probe == Probe::sessions_patch) end_update();
   return false;
 }
 
@@ -341,7 +336,7 @@ void Probes::add(Probe probe, load::Sample sample, std::optional<Fault> fault) {
       "right_answer", !is_wrong, [] { return "what was asked for"; }, [&] { return fault->text; });
   if (fault) {
     if (sample.outcome == Outcome::ok) sample.outcome = Outcome::failed;
-    sample.error = text::escape_bad_utf8(fault->text.substr(0, error_bytes));
+    sample.error = text::escape_bad_utf8(text::cut(fault->text, error_bytes));
   }
   of(probe).add(std::move(sample));
   wakeup_.notify();
@@ -354,17 +349,14 @@ void Probes::read_event_loop(const load::HttpAnswer& answer) {
   if (lab_gateway::member(found, "degraded") == "true") degraded_ += 1;
   if (found == last_event_loop_ || event_loop_.size() == max_samples_per_run) return;
   last_event_loop_ = found;
-  try {
-    const json::Value value = json::parse(found, "eventLoop");
-    const json::Object& object = value.as_object();
-    EventLoopReading reading{answer.ended, number_in(object, "delayP99Ms"), number_in(object, "delayMaxMs"),
-                             number_in(object, "utilization"), number_in(object, "cpuCoreRatio")};
-    const bool says =
-        reading.delay_p99_ms || reading.delay_max_ms || reading.utilization || reading.cpu_core_ratio;
-    if (says) event_loop_.push_back(reading);
-  } catch (const std::exception&) {
-    // What is no event loop says nothing of it.
-  }
+  const auto number = [&](std::string_view name) {
+    return lab_gateway::number_of(lab_gateway::member(found, name));
+  };
+  const EventLoopReading reading{answer.ended, number("delayP99Ms"), number("delayMaxMs"),
+                                 number("utilization"), number("cpuCoreRatio")};
+  const bool says =
+      reading.delay_p99_ms || reading.delay_max_ms || reading.utilization || reading.cpu_core_ratio;
+  if (says) event_loop_.push_back(reading);
 }
 
 }  // namespace tare::gateway_bench

@@ -110,7 +110,8 @@ class Probes {
   void ask_history(std::size_t client, std::uint64_t index, Instant due);
   void patch(std::size_t client, Instant due);
   void http(Probe probe, Instant due, const std::shared_ptr<Round>& round);
-  void rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
+  /// False when it was left out.
+  bool rpc(Probe probe, lab_gateway::Client& client, const std::string& params, Instant due,
            const std::shared_ptr<Round>& round);
   /// A start is due. False, and it is counted as unsent, when the connection can take no more.
   bool may_start(Probe probe, const lab_gateway::Client& client);

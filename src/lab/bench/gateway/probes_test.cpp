@@ -261,31 +261,6 @@ TEST(Probes, WhatIsGivenUpIsCensored) {
   }
 }
 
-TEST(Probes, AConnectionTakesNoMoreThanItCanHold) {
-  constexpr std::uint64_t most = 4'096;
-  Options options = wish();
-  options.session_updates = most + 5;
-  options.session_update_clients = 1;
-  net::WebSocket* peer = nullptr;
-  std::vector<std::string> held;
-  Probed run(options, [&](net::WebSocket& socket, const std::string& heard) -> asio::awaitable<void> {
-    peer = &socket;
-    held.push_back(heard);
-    co_return;
-  });
-  run.probes->begin();
-  run.probes->wind_down();  // patches alone
-  const load::Series& patches = run.of(Probe::sessions_patch);
-  run.gateway.run_until([&] { return patches.due_starts() == most + 5 && held.size() >= most; });
-  EXPECT_EQ(held.size(), most);
-  EXPECT_EQ(patches.unsent_starts(), 5U);
-  EXPECT_FALSE(run.probes->updates_done());
-  for (const std::string& one : held) respond(*peer, one, all_members);
-  run.gateway.run_until([&] { return run.probes->updates_done(); });
-  EXPECT_EQ(patches.count(Outcome::ok), most);
-  EXPECT_EQ(run.probes->failure(), std::nullopt);
-}
-
 TEST(Probes, AFreshConnectionIsMadeAtOnce) {
   Probed run(wish());
   run.probes->begin_fresh_connections();

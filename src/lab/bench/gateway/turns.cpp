@@ -18,6 +18,7 @@ using lab_gateway::member;
 
 /// How much longer than the gateway's own wait its answer may take (the seed's).
 constexpr std::chrono::milliseconds wait_grace{5'000};
+constexpr std::size_t most_failure_bytes = 500;
 
 std::chrono::milliseconds until(Instant deadline) {
   const auto left =
@@ -52,10 +53,15 @@ std::string message_text(std::string_view message) {
   }
 }
 
+/// How much of what was said to a turn is kept: what is longer than its reply is wrong, whatever it is.
+std::size_t most_of(const Turn& turn) {
+  return turn.line.reply.size() + 16;
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 120;
   const std::string line = text::one_line(text);
-  return fmt::format("'{}'", line.size() > most ? line.substr(0, most) + "…" : line);
+  return fmt::format("'{}'", line.size() > most ? fmt::format("{}…", text::cut(line, most)) : line);
 }
 
 }  // namespace
@@ -203,11 +209,11 @@ void Turns::take_chat(Turn& turn, const Event& event) {
   if (state == "\"delta\"") {
     const std::string delta = text_member(event.payload, "deltaText");
     if (delta.empty()) return;
-    turn.streamed += delta;
+    turn.streamed += text::cut(delta, most_of(turn) - std::min(turn.streamed.size(), most_of(turn)));
     if (!turn.first_token) take_text(turn, event.at);
   } else {
     turn.chat_ended = true;
-    turn.final_text = message_text(member(event.payload, "message"));
+    turn.final_text = text::cut(message_text(member(event.payload, "message")), most_of(turn));
   }
 }
 
@@ -234,7 +240,9 @@ void Turns::take_text(Turn& turn, Instant at) {
 }
 
 void Turns::fail(const Turn& turn, std::string_view what) {
-  if (!failure_) failure_ = fmt::format("turn of session {}: {}", turn.session + 1, text::one_line(what));
+  if (!failure_)
+    failure_ = fmt::format("turn of session {}: {}", turn.session + 1,
+                           text::one_line(text::cut(what, most_failure_bytes)));
   wakeup_.notify();
 }
 

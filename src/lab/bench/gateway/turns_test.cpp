@@ -138,6 +138,25 @@ TEST(Turns, AStreamThatLacksAPieceIsBroken) {
   EXPECT_EQ(broken, (Broken{{"stream_exact", 2}}));
 }
 
+TEST(Turns, AReplyWithoutEndIsNotKept) {
+  Ways ways;
+  ways.delta_end = ways.reply_end = std::string(1'000'000, 'x');
+  World world(ways);
+  for (const auto& turn : world.turns->turns()) {
+    EXPECT_LT(turn->streamed.size(), 100U);
+    EXPECT_LT(turn->final_text.size(), 100U);
+  }
+  Broken broken = world.broken();
+  broken.erase("settled");
+  EXPECT_EQ(broken, (Broken{{"reply_exact", 2}, {"stream_exact", 2}, {"final_exact", 2}}));
+}
+
+TEST(Turns, WhatIsSaidOfAFaultIsShort) {
+  Ways ways;
+  for (int i = 0; i < 1000; ++i) ways.status += "ü";
+  EXPECT_LT(World(ways).turns->failure()->size(), 600U);
+}
+
 TEST(Turns, EventsOfAnotherRunAreBroken) {
   Ways ways;
   ways.run = "somebody";
