@@ -119,10 +119,12 @@ class GatewayBench(harness.TareTest):
 
     def test_a_budget_that_fails_is_exit_code_3(self):
         result = self.bench("--url", self.fake("slow-list").url, "--concurrency", 1, *FAST, "--max-control-ms", 50, code=3)
-        self.assertIn("tare: budget sessions_list.url: Gateway sessions.list probe exceeded 50ms", result.stderr)
+        # On a busy machine it need not be the only one.
+        self.assertRegex(result.stderr, r"tare: budget \w+\.url: Gateway .* probe exceeded 50ms")
         document = self.document("out.json")
         self.assertTrue(document["complete"])
-        self.assertEqual(len(document["gateways"][0]["summary"]["budgetViolations"]), 1)
+        self.assertIn("Gateway sessions.list probe exceeded 50ms: ok=true",
+                      "\n".join(document["gateways"][0]["summary"]["budgetViolations"]))
 
     # Gateways that misbehave.
 
@@ -319,12 +321,16 @@ class GatewayBench(harness.TareTest):
             time.sleep(0.01)
         raise AssertionError(f"no {name}")
 
+    def long_load(self):
+        """8 sessions of 20 turns, each for most of a second."""
+        return self.start("gateway", "--output", "out.json", "--warm-turns", 1, "--turns-per-session", 20, "--stream-chunk-delay-ms", 100)
+
     def under_load(self, process):
-        """Waits until the model server works on turns of the load: they take seconds each."""
+        """Waits until more turns are over than the 8 warm ones."""
         end = time.monotonic() + 30
         while time.monotonic() < end:
             for log in pathlib.Path(self.scratch).glob("tare-gateway*/timeline.jsonl"):
-                if log.read_text(encoding="utf-8").count('"agent.turn"') >= 8:
+                if log.read_text(encoding="utf-8").count('"agent.turn"') > 8:
                     return
             self.assertIsNone(process.poll())
             time.sleep(0.01)
@@ -333,7 +339,7 @@ class GatewayBench(harness.TareTest):
     def test_a_gateway_that_dies_under_load(self):
         for name in ("gateway", "provider"):
             with self.subTest(name):
-                process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
+                process = self.long_load()
                 pid = self.child(name)
                 self.under_load(process)
                 os.kill(pid, signal.SIGKILL)
@@ -352,7 +358,7 @@ class GatewayBench(harness.TareTest):
     def test_a_signal_ends_it_in_order(self):
         for when, number, code in (("start", signal.SIGINT, 130), ("load", signal.SIGINT, 130), ("load", signal.SIGTERM, 143)):
             with self.subTest(f"{when} {number}"):
-                process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
+                process = self.long_load()
                 self.child("gateway")
                 if when == "load":
                     self.under_load(process)
