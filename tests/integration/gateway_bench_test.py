@@ -134,10 +134,12 @@ class GatewayBench(harness.TareTest):
 
     def test_a_budget_that_fails_is_exit_code_3(self):
         result = self.bench("--url", self.fake("slow-list").url, "--concurrency", 1, *FAST, "--max-control-ms", 50, code=3)
-        self.assertIn("tare: budget sessions_list.url: Gateway sessions.list probe exceeded 50ms", result.stderr)
+        # On a busy machine it need not be the only one.
+        self.assertRegex(result.stderr, r"tare: budget \w+\.url: Gateway .* probe exceeded 50ms")
         document = self.document("out.json")
         self.assertTrue(document["complete"])
-        self.assertEqual(len(document["gateways"][0]["summary"]["budgetViolations"]), 1)
+        self.assertIn("Gateway sessions.list probe exceeded 50ms: ok=true",
+                      "\n".join(document["gateways"][0]["summary"]["budgetViolations"]))
 
     # Gateways that misbehave.
 

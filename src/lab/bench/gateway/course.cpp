@@ -361,7 +361,9 @@ asio::awaitable<void> Course::run_load(Instant deadline) {
       deadline);
   if (worked && !broken()) probes_->wind_down();
   const bool done =
-      worked && co_await wakeup_.until([&] { return broken() || probes_->rounds_done(); }, deadline);
+      worked &&
+      co_await wakeup_.until([&] { return broken() || (probes_->rounds_done() && probes_->has_connected()); },
+                             deadline);
   const Instant end = now();
   window_->through_ms = wall_now_ms();
   attempt_.record.load_window = {micros(attempt_.load_start), micros(end)};

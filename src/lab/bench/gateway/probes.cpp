@@ -173,11 +173,12 @@ bool Probes::updates_done() const {
   return updated_ == options_.session_updates;
 }
 
+bool Probes::has_connected() const {
+  return fresh_ && fresh_->started() > 0;
+}
+
 bool Probes::rounds_done() const {
-  // However short the load was, there is one fresh connection.
-  const bool has_connected = fresh_ && fresh_->started() > 0;
-  return has_connected && sampler_->done() &&
-         std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
+  return sampler_->done() && std::ranges::all_of(history_, [](const auto& pacer) { return pacer->done(); });
 }
 
 void Probes::sample(std::uint64_t index, Instant due) {

@@ -90,6 +90,8 @@ class Probes {
   void stop();
   /// All patches that the run was to make are answered, or were left out.
   bool updates_done() const;
+  /// A fresh connection was begun: however short the load is, there is one.
+  bool has_connected() const;
   /// No round is to come.
   bool rounds_done() const;
   std::size_t open() const { return open_; }
