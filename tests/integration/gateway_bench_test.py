@@ -84,6 +84,7 @@ class GatewayBench(harness.TareTest):
             self.assertEqual(run["probeWorkload"]["pace"], "open-loop")
             self.assertEqual(run["pluginMetadataScans"]["count"], 0)
             self.assertEqual(run["leaks"]["connections"], 0)
+            self.assertEqual((run["leaks"]["fds"], run["leaks"]["processes"]), (0, 0))
             self.assertEqual(run["leaks"]["activeRuns"], 0)
         summary = record["summary"]
         self.assertEqual(summary["turnCount"], 24)

@@ -260,6 +260,7 @@ asio::awaitable<void> Course::set_up() {
   attempt_.record.memory.before = co_await read_memory();
   connections_before_ = connections_;
   if (server() != nullptr) usage_before_ = server()->usage(TreeFields::fds);
+  clients_before_ = clients();
   attempt_.record.setup_duration_ms = to_ms(now() - start);
 }
 
@@ -442,6 +443,11 @@ asio::awaitable<void> Course::collect() {
 }
 
 /// By a thread of its own: it looks at every process of the machine, and what is due meanwhile would be late.
+std::size_t Course::clients() const {
+  return operators_.size() + subscribers_.size() + history_.size() + updates_.size() +
+         (subscription_probe_ ? 1 : 0) + http_->connections();
+}
+
 void Course::look() {
   if (!turns_ || attempt_.loaded || server() == nullptr || !server()->running()) return;
   if (looking_.valid() && looking_.wait_for(0s) != std::future_status::ready) return;

@@ -56,7 +56,9 @@ class Course {
   boost::asio::awaitable<report::GatewayMemory> read_memory();
   boost::asio::awaitable<std::shared_ptr<Client>> connect(Instant deadline);
   boost::asio::awaitable<void> fail_with(std::string what);
+  boost::asio::awaitable<void> note_leaks();
   boost::asio::awaitable<void> stop_servers();
+  std::size_t clients() const;
   void read_aftermath();
   void check_requests();
   void note_departure(const lab_gateway::Departure& departure);
@@ -92,6 +94,7 @@ class Course {
   std::optional<lab_gateway::CpuTime> cpu_before_;
   std::optional<lab_gateway::CpuTime> main_cpu_before_;
   std::optional<process::TreeUsage> usage_before_;
+  std::size_t clients_before_ = 0;           ///< connections to the gateway at that moment
   std::optional<std::int64_t> connections_;  ///< as the gateway says
   std::optional<std::int64_t> connections_before_;
   std::optional<std::int64_t> active_runs_;

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <cstring>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -14,6 +16,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds stop_grace{10'000};
+constexpr std::chrono::milliseconds leak_patience{1'000};
+constexpr std::chrono::milliseconds leak_pause{20};
 
 std::uint64_t whole_micros(Instant at) {
   return static_cast<std::uint64_t>(
@@ -51,12 +55,28 @@ asio::awaitable<void> Course::clean_up() {
   attempt_.record.duration_ms = to_ms(std::chrono::steady_clock::now() - begun_);
 }
 
+/// What the gateway holds more than before, once its clients have gone: it may take a moment to see that.
+asio::awaitable<void> Course::note_leaks() {
+  report::Leaks& leaks = attempt_.record.leaks;
+  const Instant limit = std::chrono::steady_clock::now() + leak_patience;
+  while (attempt_.loaded && usage_before_) {
+    const auto usage = server()->usage(process::TreeFields::fds);
+    if (!usage) co_return;
+    leaks.processes =
+        static_cast<std::int64_t>(usage->processes) - static_cast<std::int64_t>(usage_before_->processes);
+    if (usage->fds && usage_before_->fds)
+      leaks.fds = static_cast<std::int64_t>(*usage->fds + clients_before_) -
+                  static_cast<std::int64_t>(*usage_before_->fds);
+    const bool is_clean = *leaks.processes <= 0 && leaks.fds.value_or(0) <= 0;
+    if (is_clean || std::chrono::steady_clock::now() >= limit) co_return;
+    asio::steady_timer pause(io_, leak_pause);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
 asio::awaitable<void> Course::stop_servers() {
   if (lab_gateway::Server* gateway = server()) {
-    if (const auto usage = gateway->usage(process::TreeFields::fds); usage && usage_before_) {
-      attempt_.record.leaks.processes =
-          static_cast<std::int64_t>(usage->processes) - static_cast<std::int64_t>(usage_before_->processes);
-    }
+    co_await note_leaks();
     const lab_gateway::Departure departure = co_await gateway->stop(stop_grace);
     note_departure(departure);
   }
