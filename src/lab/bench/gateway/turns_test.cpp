@@ -23,6 +23,7 @@ struct Ways {
   std::string status = "ok";       ///< of agent.wait
   int last_seq = 3;                ///< of the chat's last event, behind 1 and 2
   bool is_silent_at_last = false;  ///< no second response
+  int* wait_ms = nullptr;          ///< of agent.wait, as it was asked
 };
 
 /// Answers `agent` and `agent.wait` of one turn after the other.
@@ -56,6 +57,8 @@ asio::awaitable<void> serve(net::WebSocket& socket, Ways ways) {
           fmt::format(R"("seq":{},"state":"final","message":{{"content":[{{"type":"text","text":"{}{}"}}]}})",
                       ways.last_seq, marker, ways.reply_end));
     } else {
+      if (ways.wait_ms != nullptr)
+        *ways.wait_ms = static_cast<int>(*lab_gateway::number_of(member(heard, "params.timeoutMs")));
       lab_gateway::respond(socket, heard,
                            fmt::format(R"({{"status":"{}","terminalReply":{{"text":"{}{}"}}}})", ways.status,
                                        marker, ways.reply_end));
@@ -65,14 +68,14 @@ asio::awaitable<void> serve(net::WebSocket& socket, Ways ways) {
 }
 
 struct World {
-  explicit World(const Ways& ways)
+  explicit World(const Ways& ways, std::chrono::seconds limit = std::chrono::seconds(30))
       : gateway([ways](net::WebSocket& socket) -> asio::awaitable<void> { co_await serve(socket, ways); }),
         wakeup(gateway.io),
         client(gateway.connect()) {
     Turns::Plan plan;
     plan.sessions = {0};
     plan.turns_per_session = 2;
-    plan.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    plan.deadline = std::chrono::steady_clock::now() + limit;
     turns.emplace(std::vector<lab_gateway::Client*>{client.get()}, options, script, wakeup, std::move(plan));
     client->on_event([this](const lab_gateway::Event& event) { turns->take_event(0, event); });
     turns->begin();
@@ -161,6 +164,18 @@ TEST(Turns, EventsOutOfOrderAreBroken) {
   Ways ways;
   ways.last_seq = 1;
   EXPECT_EQ(World(ways).broken().at("events_in_order"), 2U);
+}
+
+TEST(Turns, AGatewayMayWaitForATurnHoweverLittleTimeThereIs) {
+  int wait_ms = 0;
+  Ways ways;
+  ways.wait_ms = &wait_ms;
+  World(ways, std::chrono::seconds(30));
+  EXPECT_GT(wait_ms, 15'000);
+  EXPECT_LE(wait_ms, 25'000);
+  World(ways, std::chrono::seconds(4));
+  EXPECT_GT(wait_ms, 0);
+  EXPECT_LE(wait_ms, 2'000);
 }
 
 TEST(Turns, ATurnThatIsNotOkFailsTheRun) {
