@@ -1,6 +1,18 @@
 #include "serve_command.hpp"
 
+#include <csignal>
+
+#include <sys/prctl.h>
+
 namespace tare::cli {
+namespace {
+
+/// For what starts a server for itself: one that is killed can stop nothing.
+void add_end_with_parent(CLI::App& command) {
+  command.add_flag_callback("--end-with-parent", [] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); })->group("");
+}
+
+}  // namespace
 
 void add_serve(CLI::App& app, Context& context) {
   CLI::App* serve = app.add_subcommand("serve", "Servers: the built-in gateway, a mock model server");
@@ -10,6 +22,8 @@ void add_serve(CLI::App& app, Context& context) {
       "http://127.0.0.1:8081/v1");
   add_serve_gateway(*serve, context);
   add_serve_provider(*serve, context);
+  for (CLI::App* command : serve->get_subcommands([](const CLI::App*) { return true; }))
+    add_end_with_parent(*command);
 }
 
 }  // namespace tare::cli

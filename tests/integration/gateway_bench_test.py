@@ -405,6 +405,20 @@ class GatewayBench(harness.TareTest):
                 self.assertEqual(self.left_over(), [])
                 self.assertEqual(os.listdir(self.scratch), [])
 
+    def test_servers_end_with_a_bench_that_is_killed(self):
+        process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
+        self.child("gateway")
+        self.under_load(process)
+        process.kill()
+        process.communicate()
+        end = time.monotonic() + 20
+        while self.left_over() and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(self.left_over(), [])
+
+    def test_a_short_time_limit_is_enough_for_short_turns(self):
+        self.bench(*FAST, "--probe-rounds", 2, "--timeout-ms", 5000)
+
     def test_a_signal_ends_it_in_order(self):
         for when, number, code in (("start", signal.SIGINT, 130), ("load", signal.SIGINT, 130), ("load", signal.SIGTERM, 143)):
             with self.subTest(f"{when} {number}"):

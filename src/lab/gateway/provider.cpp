@@ -11,6 +11,7 @@ boost::asio::awaitable<Provider> start_provider(boost::asio::io_context& io, Pro
   launch.argv = {tare_program().string(),
                  "serve",
                  "provider",
+                 "--end-with-parent",
                  "--port",
                  "0",
                  "--log",

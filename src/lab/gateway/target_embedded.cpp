@@ -16,6 +16,7 @@ Launch embedded_launch(const Target& target, const GatewaySetup& setup) {
   launch.argv = {target.program.string(),
                  "serve",
                  "gateway",
+                 "--end-with-parent",
                  "--port",
                  "0",
                  "--state",

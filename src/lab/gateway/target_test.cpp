@@ -133,9 +133,10 @@ TEST_F(Embedded, IsStartedWithItsFlagsAndLittleOfTheEnvironment) {
   EXPECT_EQ(gateway->address().url.scheme, "ws");
   EXPECT_EQ(gateway->http().scheme, "http");
   EXPECT_THAT(written("argv"),
-              AllOf(HasSubstr("serve gateway --port 0 "), HasSubstr("--provider-url http://127.0.0.1:9/v1 "),
-                    HasSubstr("--max-concurrent 8 "), HasSubstr("--provider-connections 64 "),
-                    HasSubstr("--max-sessions 10000 "), HasSubstr("--timeline ")));
+              AllOf(HasSubstr("serve gateway --end-with-parent --port 0 "),
+                    HasSubstr("--provider-url http://127.0.0.1:9/v1 "), HasSubstr("--max-concurrent 8 "),
+                    HasSubstr("--provider-connections 64 "), HasSubstr("--max-sessions 10000 "),
+                    HasSubstr("--timeline ")));
   EXPECT_THAT(written("env"), Not(HasSubstr("TARE_GATEWAY_TOKEN")));
   EXPECT_TRUE(gateway->server()->running());
 }

@@ -16,7 +16,8 @@ using lab_gateway::Answer;
 using lab_gateway::Event;
 using lab_gateway::member;
 
-/// How much longer than the gateway's own wait its answer may take (the seed's).
+/// How much longer than the gateway's own wait its answer may take (the seed's), or half of the time that is
+/// left: a gateway that may not wait at all says at once that the turn is not over.
 constexpr std::chrono::milliseconds wait_grace{5'000};
 constexpr std::size_t most_failure_bytes = 500;
 
@@ -129,7 +130,7 @@ void Turns::accept(std::size_t place, const std::shared_ptr<Turn>& turn, const A
 void Turns::wait(std::size_t place, const std::shared_ptr<Turn>& turn) {
   const std::chrono::milliseconds left = until(plan_.deadline);
   const json::Value params{{"runId", turn->run_id},
-                           {"timeoutMs", std::max<std::int64_t>(0, (left - wait_grace).count())}};
+                           {"timeoutMs", (left - std::min(wait_grace, left / 2)).count()}};
   client_of(place).ask("agent.wait", json::line(params), left,
                        [this, place, turn](const Answer& answer) { complete(place, turn, answer); });
 }

@@ -70,7 +70,7 @@ asio::awaitable<void> serve(net::WebSocket& socket, Ways ways, std::vector<std::
 }
 
 struct World {
-  explicit World(const Ways& ways, Options wish = {})
+  explicit World(const Ways& ways, Options wish = {}, std::chrono::seconds limit = std::chrono::seconds(30))
       : options(std::move(wish)),
         gateway([this, ways](net::WebSocket& socket) { return serve(socket, ways, waits); }),
         wakeup(gateway.io),
@@ -78,7 +78,7 @@ struct World {
     Turns::Plan plan;
     plan.sessions = {0};
     plan.turns_per_session = 2;
-    plan.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    plan.deadline = std::chrono::steady_clock::now() + limit;
     turns.emplace(std::vector<lab_gateway::Client*>{client.get()}, options, script, wakeup, std::move(plan));
     client->on_event([this](const lab_gateway::Event& event) { turns->take_event(0, event); });
     turns->begin();
@@ -168,6 +168,13 @@ TEST(Turns, EventsOutOfOrderAreBroken) {
   Ways ways;
   ways.last_seq = 1;
   EXPECT_EQ(World(ways).broken().at("events_in_order"), 2U);
+}
+
+TEST(Turns, AGatewayMayWaitForATurnHoweverLittleTimeThereIs) {
+  const World world({}, {}, std::chrono::seconds(4));
+  ASSERT_EQ(world.waits.size(), 2U);
+  EXPECT_GT(world.waits.front(), 0);
+  EXPECT_LE(world.waits.front(), 2'000);
 }
 
 TEST(Turns, ATurnThatIsNotOkFailsTheRun) {
