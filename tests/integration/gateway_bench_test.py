@@ -407,8 +407,7 @@ class GatewayBench(harness.TareTest):
 
     def test_servers_end_with_a_bench_that_is_killed(self):
         process = self.start("gateway", "--output", "out.json", "--warm-turns", 1)
-        self.child("gateway")
-        self.under_load(process)
+        self.under_load(self.child("gateway"))
         process.kill()
         process.communicate()
         end = time.monotonic() + 20

@@ -55,19 +55,24 @@ Launch openclaw_launch(const Target& target, const GatewaySetup& setup, std::uin
   const std::string root = setup.root.string();
   Launch launch;
   launch.name = "the gateway";
-  launch.argv = {target.node.string(),
-                 target.program.string(),
-                 "gateway",
-                 "run",
-                 "--port",
-                 std::to_string(port),
-                 "--bind",
-                 "loopback",
-                 "--auth",
-                 "none",
-                 "--tailscale",
-                 "off",
-                 "--allow-unconfigured"};
+  // Node has no way to end with its parent; this program of every Debian asks the kernel for it, and becomes
+  // Node.
+  if (const fs::path setpriv = file::find_program("setpriv"); !setpriv.empty())
+    launch.argv = {setpriv.string(), "--pdeathsig", "TERM"};
+  const std::vector<std::string> command{target.node.string(),
+                                         target.program.string(),
+                                         "gateway",
+                                         "run",
+                                         "--port",
+                                         std::to_string(port),
+                                         "--bind",
+                                         "loopback",
+                                         "--auth",
+                                         "none",
+                                         "--tailscale",
+                                         "off",
+                                         "--allow-unconfigured"};
+  launch.argv.insert(launch.argv.end(), command.begin(), command.end());
   launch.cwd = package_of(target.program).string();
   launch.env_base = process::EnvBase::empty;
   launch.env = {{"PATH", target.node.parent_path().string() + ":/usr/bin:/bin"},
