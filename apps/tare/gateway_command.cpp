@@ -67,7 +67,8 @@ void add_load(CLI::App& app, RawOptions& raw) {
            "Clients that patch them, 1 to 64 (default 4)", "N");
   add_text(app, "--subscribers", raw.subscribers,
            "Clients that hear a session's messages, 0 to 64 (default 0)", "N");
-  app.add_flag("--visible-observer", raw.visible_observer, "Subscribed clients say that somebody looks");
+  app.add_flag("--visible-observer", raw.visible_observer,
+               "The operator and subscribers say that somebody looks at them");
   app.add_flag("--control-plane", raw.control_plane, "Also probe tasks.list, cron.list and cron.status");
 }
 
@@ -89,7 +90,7 @@ void add_runs(CLI::App& app, RawOptions& raw) {
            "N");
   add_text(app, "--warmup", raw.warmup, "Runs before them that count for nothing, 0 to 10 (default 0)", "N");
   add_text(app, "--timeout-ms", raw.timeout_ms,
-           "Limit of start-up, of set-up and of the load, each, to 600000 (default 120000)", "MS");
+           "Limit of start-up, of set-up and of the load, each, 1 to 600000 (default 120000)", "MS");
   app.add_flag("--no-diagnostics-timeline", raw.no_diagnostics_timeline,
                "The gateway writes no diagnostics timeline");
   add_text(app, "--seed", raw.seed, "Seed of the order of gateways and the texts (default 42)", "N");

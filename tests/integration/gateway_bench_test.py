@@ -118,6 +118,7 @@ class GatewayBench(harness.TareTest):
         (run,) = self.document("out.json")["gateways"][0]["runs"]
         self.assertEqual(run["modelRequestCount"], 8)
         self.assertIsNone(run["pluginMetadataScans"])
+        self.assertIsNone(run["leaks"]["fds"])  # the connections to the model server are new
 
     def test_a_model_server_of_ones_own_gets_its_key(self):
         provider = self.start("serve", "provider", "--port", 0, "--api-key", "secret", "--log", self.folder / "log")

@@ -44,13 +44,13 @@ class Series {
   /// One start was due. It is followed by `add` or `unsent`.
   void due() { ++due_; }
   void add(Sample sample);
-  /// A start that was due was left out: too many requests were open already, or the load ended.
+  /// A start that was due was left out: too many requests were open already, or its
+  /// connection was lost.
   void unsent() { ++unsent_; }
 
   const std::vector<Sample>& samples() const { return samples_; }
-  const measure::Histogram& latency() const { return latency_; }    ///< of those that are ok
-  const measure::Histogram& service() const { return service_; }    ///< of those that are ok
-  const measure::Histogram& failures() const { return failures_; }  ///< latency of all others
+  const measure::Histogram& latency() const { return latency_; }  ///< of those that are ok
+  const measure::Histogram& service() const { return service_; }  ///< of those that are ok
 
   std::uint64_t due_starts() const { return due_; }
   std::uint64_t unsent_starts() const { return unsent_; }
@@ -60,16 +60,11 @@ class Series {
   std::uint64_t ended() const;
   const measure::Histogram& start_error() const { return start_error_; }  ///< sent − due, of all
 
-  /// The percentile of the latency of all starts that were due, where what never came back, was not sent or
-  /// failed counts as infinite: nothing when that is the answer, or when nothing was due.
-  std::optional<Nanoseconds> pessimistic(double q) const;
-
  private:
   std::size_t most_samples_;
   std::vector<Sample> samples_;
   measure::Histogram latency_;
   measure::Histogram service_;
-  measure::Histogram failures_;
   measure::Histogram start_error_;
   std::uint64_t due_ = 0;
   std::uint64_t unsent_ = 0;

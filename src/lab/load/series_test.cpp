@@ -24,7 +24,6 @@ TEST(Series, without_requests_there_is_no_value) {
   EXPECT_EQ(series.ended(), 0U);
   EXPECT_FALSE(series.latency().quantile(0.5));
   EXPECT_FALSE(series.start_error().max());
-  EXPECT_FALSE(series.pessimistic(0.5));
 }
 
 TEST(Series, latency_counts_from_the_schedule_and_service_from_the_start) {
@@ -54,8 +53,6 @@ TEST(Series, a_failure_is_never_in_the_distribution_of_those_that_are_ok) {
   EXPECT_EQ(series.latency().count(), 1U);
   EXPECT_EQ(series.latency().max(), 2ms);
   EXPECT_EQ(series.service().count(), 1U);
-  EXPECT_EQ(series.failures().count(), 3U);
-  EXPECT_EQ(series.failures().max(), 20s);
   EXPECT_EQ(series.count(Outcome::ok), 1U);
   EXPECT_EQ(series.count(Outcome::failed), 1U);
   EXPECT_EQ(series.count(Outcome::timeout), 1U);
@@ -83,32 +80,6 @@ TEST(Series, beyond_the_cap_the_histogram_goes_on) {
   EXPECT_EQ(series.latency().count(), 100U);
   EXPECT_EQ(series.latency().max(), 100us);
   EXPECT_EQ(series.ended(), 100U);
-}
-
-TEST(Series, the_pessimistic_percentile_is_that_of_all_starts_that_were_due) {
-  Series series;
-  for (int i = 1; i <= 90; ++i) add(series, sample(0ms, 0ms, 10ns * i));
-  add(series, sample(0ms, 0ms, 1us, Outcome::failed));
-  for (int i = 0; i < 4; ++i) add(series, sample(0ms, 0ms, 1us, Outcome::censored));
-  for (int i = 0; i < 3; ++i) {
-    series.due();
-    series.unsent();
-  }
-  series.due();  // these two are open
-  series.due();
-  EXPECT_EQ(series.due_starts(), 100U);
-  EXPECT_EQ(series.unsent_starts(), 3U);
-  EXPECT_EQ(series.pessimistic(0.5), 500ns);
-  EXPECT_EQ(series.pessimistic(0.9), 900ns);
-  EXPECT_FALSE(series.pessimistic(0.91));
-  EXPECT_FALSE(series.pessimistic(1));
-  EXPECT_EQ(series.latency().quantile(0.5), 450ns);
-}
-
-TEST(Series, the_pessimistic_percentile_of_nothing_but_failures_is_none) {
-  Series series;
-  add(series, sample(0ms, 0ms, 1us, Outcome::failed));
-  EXPECT_FALSE(series.pessimistic(0));
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ struct AttemptRequest {
   std::optional<std::string> provider_key = {};  ///< of a model server that is not the mock
 };
 
-/// One run, in the order of the seed: model server, gateway, ready, connect, warm, seed sessions, clients,
-/// load, collect, orderly stop. Whatever happens, nothing is left running and no file behind. Never throws
-/// for what the gateway does.
+/// One run, in the order of the seed: model server, gateway, ready, connect, the gate, seed sessions,
+/// clients, warm turns, load, collect, orderly stop. Whatever happens, nothing is left running and no file
+/// behind. Never throws for what the gateway does.
 Attempt run_once(const AttemptRequest& request);
 
 }  // namespace tare::gateway_bench

@@ -259,8 +259,9 @@ asio::awaitable<void> Course::set_up() {
   co_await warm_turns(deadline);
   attempt_.record.memory.before = co_await read_memory();
   connections_before_ = connections_;
+  active_runs_before_ = active_runs_;
   if (server() != nullptr) usage_before_ = server()->usage(TreeFields::fds);
-  clients_before_ = clients();
+  clients_before_ = clients().size() + http_->connections();
   attempt_.record.setup_duration_ms = to_ms(now() - start);
 }
 
@@ -362,9 +363,8 @@ asio::awaitable<void> Course::run_load(Instant deadline) {
       deadline);
   if (worked && !broken()) probes_->wind_down();
   const bool done =
-      worked &&
-      co_await wakeup_.until([&] { return broken() || (probes_->rounds_done() && probes_->has_connected()); },
-                             deadline);
+      worked && co_await wakeup_.until(
+                    [&] { return broken() || (probes_->rounds_done() && probes_->has_dialled()); }, deadline);
   const Instant end = now();
   window_->through_ms = wall_now_ms();
   attempt_.record.load_window = {micros(attempt_.load_start), micros(end)};
@@ -389,8 +389,9 @@ asio::awaitable<void> Course::run_load(Instant deadline) {
 asio::awaitable<void> Course::drain(Instant deadline) {
   enter("waiting for the last answers");
   const Instant end = std::min(deadline, now() + drain_limit);
-  co_await wakeup_.until([&] { return lost_ || (probes_->open() == 0 && turns_->settled()); }, end);
-  if (lost_) co_await fail_with(*lost_);
+  const auto broken = [&] { return lost_ || probes_->failure(); };
+  co_await wakeup_.until([&] { return broken() || (probes_->open() == 0 && turns_->settled()); }, end);
+  if (broken()) co_await fail_with(lost_ ? *lost_ : *probes_->failure());
 }
 
 /// A lost connection or a failed turn is what shows first of a gateway that died: that is said, if so.
@@ -402,6 +403,8 @@ asio::awaitable<void> Course::fail_with(std::string what) {
 
 asio::awaitable<report::GatewayMemory> Course::read_memory() {
   report::GatewayMemory memory;
+  connections_.reset();
+  active_runs_.reset();
   if (server() != nullptr) {
     if (const auto usage = server()->usage(TreeFields::rss | TreeFields::pss)) {
       memory.rss_mb = megabytes(usage->rss_bytes);
@@ -429,7 +432,8 @@ asio::awaitable<void> Course::collect() {
   report::GatewayMemories& memory = attempt_.record.memory;
   take_look();
   memory.after = co_await read_memory();
-  attempt_.record.leaks.active_runs = active_runs_;
+  if (active_runs_ && active_runs_before_)
+    attempt_.record.leaks.active_runs = *active_runs_ - *active_runs_before_;
   if (connections_ && connections_before_)
     attempt_.record.leaks.connections = *connections_ - *connections_before_;
   if (memory.after.rss_mb)
@@ -442,12 +446,16 @@ asio::awaitable<void> Course::collect() {
   }
 }
 
-/// By a thread of its own: it looks at every process of the machine, and what is due meanwhile would be late.
-std::size_t Course::clients() const {
-  return operators_.size() + subscribers_.size() + history_.size() + updates_.size() +
-         (subscription_probe_ ? 1 : 0) + http_->connections();
+std::vector<lab_gateway::Client*> Course::clients() const {
+  std::vector<Client*> all;
+  for (const auto* group : {&operators_, &subscribers_, &history_, &updates_}) {
+    for (const auto& client : *group) all.push_back(client.get());
+  }
+  if (subscription_probe_) all.push_back(subscription_probe_.get());
+  return all;
 }
 
+/// By a thread of its own: it looks at every process of the machine, and what is due meanwhile would be late.
 void Course::look() {
   if (!turns_ || attempt_.loaded || server() == nullptr || !server()->running()) return;
   if (looking_.valid() && looking_.wait_for(0s) != std::future_status::ready) return;

@@ -58,7 +58,8 @@ class Course {
   boost::asio::awaitable<void> fail_with(std::string what);
   boost::asio::awaitable<void> note_leaks();
   boost::asio::awaitable<void> stop_servers();
-  std::size_t clients() const;
+  /// All that are connected, but for fresh connections.
+  std::vector<Client*> clients() const;
   void read_aftermath();
   void check_requests();
   void note_departure(const lab_gateway::Departure& departure);
@@ -98,6 +99,7 @@ class Course {
   std::optional<std::int64_t> connections_;  ///< as the gateway says
   std::optional<std::int64_t> connections_before_;
   std::optional<std::int64_t> active_runs_;
+  std::optional<std::int64_t> active_runs_before_;
   std::optional<WallWindow> window_;
   std::future<std::optional<process::TreeUsage>> looking_;
 };

@@ -45,10 +45,7 @@ std::string Course::tails() const {
 asio::awaitable<void> Course::clean_up() {
   if (server() != nullptr) server()->on_exit(nullptr);
   if (probes_) probes_->give_up();
-  for (auto* group : {&operators_, &subscribers_, &history_, &updates_}) {
-    for (const auto& client : *group) client->drop();
-  }
-  if (subscription_probe_) subscription_probe_->drop();
+  for (Client* client : clients()) client->drop();
   if (http_) http_->close(load::Outcome::censored);
   co_await stop_servers();
   if (attempt_.loaded) read_aftermath();
@@ -64,7 +61,8 @@ asio::awaitable<void> Course::note_leaks() {
     if (!usage) co_return;
     leaks.processes =
         static_cast<std::int64_t>(usage->processes) - static_cast<std::int64_t>(usage_before_->processes);
-    if (usage->fds && usage_before_->fds)
+    // Its connections to the model server stay, and before the first turn there were none.
+    if (usage->fds && usage_before_->fds && options_.warm_turns > 0)
       leaks.fds = static_cast<std::int64_t>(*usage->fds + clients_before_) -
                   static_cast<std::int64_t>(*usage_before_->fds);
     const bool is_clean = *leaks.processes <= 0 && leaks.fds.value_or(0) <= 0;
@@ -129,12 +127,10 @@ void Course::read_aftermath() {
   record.turns_duration_ms = to_ms(attempt_.turns_time);
   std::uint64_t unasked = 0;
   std::uint64_t malformed = 0;
-  for (auto* group : {&operators_, &subscribers_, &history_, &updates_}) {
-    for (const auto& client : *group) {
-      record.sequence_gaps += client->traffic().sequence_gaps;
-      unasked += client->traffic().unasked_responses;
-      malformed += client->traffic().malformed_frames;
-    }
+  for (const Client* client : clients()) {
+    record.sequence_gaps += client->traffic().sequence_gaps;
+    unasked += client->traffic().unasked_responses;
+    malformed += client->traffic().malformed_frames;
   }
   attempt_.server_checks.check(
       "one_answer_each", unasked == 0, [] { return "no response that nobody asked for"; },

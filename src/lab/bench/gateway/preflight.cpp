@@ -23,12 +23,16 @@ std::size_t operator_connections(std::uint64_t sessions) {
 }
 
 Needs needs_of(const Options& options) {
+  const std::uint64_t updates = options.session_updates > 0 ? options.session_update_clients : 0;
   const std::uint64_t clients = operator_connections(options.concurrency) + options.subscribers + 1 +
-                                options.history_clients + options.session_update_clients + http_connections;
+                                options.history_clients + updates + http_connections;
   Needs needs;
   needs.lab_fds = clients + own_files;
+  needs.ports = clients;
+  // One that runs already is somebody else's, with limits of its own.
+  if (options.targets == std::vector<std::string>{"url"}) return needs;
   needs.gateway_fds = clients + options.concurrency + own_files;
-  needs.ports = clients + options.concurrency;
+  needs.ports += options.concurrency;
   return needs;
 }
 

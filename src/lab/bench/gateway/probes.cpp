@@ -15,7 +15,7 @@ namespace {
 
 using load::Outcome;
 
-/// Of one kind and connection. A start beyond them is counted as unsent: a gateway that stands still does
+/// Of one connection. A start beyond them is counted as unsent: a gateway that stands still does
 /// not make the lab hold requests without end.
 constexpr std::size_t most_open = 4'096;
 constexpr std::chrono::milliseconds probe_limit{20'000};
@@ -53,9 +53,14 @@ std::string_view proof_of(Probe probe) {
       return "tasks";
     case Probe::cron_list:
       return "jobs";
-    default:
+    case Probe::cron_status:
       return "enabled";
+    case Probe::readyz:
+    case Probe::control_ui:
+    case Probe::fresh_connection:
+      break;
   }
+  return {};
 }
 
 }  // namespace
@@ -173,7 +178,7 @@ bool Probes::updates_done() const {
   return updated_ == options_.session_updates;
 }
 
-bool Probes::has_connected() const {
+bool Probes::has_dialled() const {
   return fresh_ && fresh_->started() > 0;
 }
 
@@ -284,11 +289,15 @@ void Probes::subscribe(std::uint64_t index, Instant due, const std::shared_ptr<R
 }
 
 void Probes::unsubscribe(const std::string& params, const std::shared_ptr<Round>& round) {
+  open_ += 1;
   crew_.subscriber->ask("sessions.messages.unsubscribe", params, lab_gateway::rpc_limit,
                         [this, round, alive = alive_](const lab_gateway::Answer& answer) {
+                          if (!*alive) return;
+                          open_ -= 1;
+                          wakeup_.notify();
                           const bool ended =
                               answer.outcome == Outcome::ok || answer.outcome == Outcome::censored;
-                          if (*alive && !ended) fail(answer.error);
+                          if (!ended) fail(answer.error);
                         });
 }
 

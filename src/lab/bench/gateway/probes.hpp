@@ -91,7 +91,7 @@ class Probes {
   /// All patches that the run was to make are answered, or were left out.
   bool updates_done() const;
   /// A fresh connection was begun: however short the load is, there is one.
-  bool has_connected() const;
+  bool has_dialled() const;
   /// No round is to come.
   bool rounds_done() const;
   std::size_t open() const { return open_; }
