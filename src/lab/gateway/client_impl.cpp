@@ -234,7 +234,7 @@ void Client::Impl::answer(OpenRequest& request, const Frame& frame) {
   }
 }
 
-void Client::Impl::give_up(OpenRequest& request, load::Outcome outcome, std::string error) {
+void Client::Impl::give_up(OpenRequest& request, load::Outcome outcome, const std::string& error) {
   requests_.count(-1);
   request.given_up = outcome;
   request.error = cut(error);

@@ -48,7 +48,7 @@ class Client::Impl : public std::enable_shared_from_this<Impl> {
   void take_event(const Frame& frame);
   bool is_last(const OpenRequest& request, const Frame& frame) const;
   void answer(OpenRequest& request, const Frame& frame);
-  void give_up(OpenRequest& request, load::Outcome outcome, std::string error);
+  void give_up(OpenRequest& request, load::Outcome outcome, const std::string& error);
   void give_up_all(load::Outcome outcome, const std::string& error);
   void sweep();
   void sweep_by(Instant moment);

@@ -21,8 +21,8 @@ constexpr std::uint64_t max_history_chars = 256ULL * 1024 * 1024;
 constexpr std::string_view session_prefix = "agent:main:gateway-concurrency-";
 const std::vector<std::string> known_targets{"embedded", "openclaw", "url"};
 
-[[noreturn]] void refuse(std::string what, std::string why = {}, std::string hint = {}) {
-  throw Error(ErrorCode::usage, std::move(what), std::move(why), std::move(hint));
+[[noreturn]] void refuse(const std::string& what, std::string why = {}, std::string hint = {}) {
+  throw Error(ErrorCode::usage, what, std::move(why), std::move(hint));
 }
 
 bool has(const Options& options, std::string_view target) {
