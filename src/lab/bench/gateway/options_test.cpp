@@ -1,5 +1,7 @@
 #include "lab/bench/gateway/options.hpp"
 
+#include <ostream>
+
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -49,6 +51,10 @@ struct Bound {
   const char* bad;
   const char* refusal;
 };
+
+void PrintTo(const Bound& bound, std::ostream* out) {
+  *out << bound.refusal;
+}
 
 class GatewayBounds : public testing::TestWithParam<Bound> {};
 
