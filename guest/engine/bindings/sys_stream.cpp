@@ -93,7 +93,7 @@ v8::MaybeLocal<v8::ArrayBuffer> received(Guest& guest, std::span<const std::byte
   return buffer_of(isolate, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// receive(fd) → an ArrayBuffer with what is there (up to 64 KiB); 0 at the end, -EAGAIN when there is
+/// receive(fd) → an ArrayBuffer with what is there (up to 68 KiB); 0 at the end, -EAGAIN when there is
 /// nothing yet
 void receive(Guest& guest, const Arguments& args) {
   const auto open = description(guest, args, 0);

@@ -13,7 +13,8 @@ namespace tare::engine {
 /// Where a guest's streams are read into, before it is known how much there is. On the guest's thread.
 class ReceiveRoom {
  public:
-  static constexpr std::size_t size = std::size_t{64} << 10;
+  /// What Node reads at once, and a page more: a line of 64 KiB comes with its end, in one piece.
+  static constexpr std::size_t size = std::size_t{68} << 10;
 
   explicit ReceiveRoom(std::shared_ptr<Buffers> buffers) : buffers_(std::move(buffers)) {}
   ~ReceiveRoom() { drop(); }
