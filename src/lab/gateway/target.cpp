@@ -16,8 +16,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr const char* token_variable = "TARE_GATEWAY_TOKEN";
-
 Target find_url(const TargetWish& wish) {
   if (!wish.url) throw Error(ErrorCode::usage, "the target url needs --url", {}, "--url ws://HOST:PORT");
   Address address{net::parse_url(*wish.url, "--url"), wish.token};
@@ -30,8 +28,6 @@ Target find_url(const TargetWish& wish) {
                 "its probes are plain HTTP, as TLS would be measured with the gateway",
                 "ws://HOST:PORT of the gateway itself, or of a tunnel to it");
   }
-  const char* const token = std::getenv(token_variable);
-  if (!address.token && token != nullptr && *token != '\0') address.token = token;
   return {TargetKind::url, "url", {}, {}, {}, std::move(address)};
 }
 

@@ -35,7 +35,7 @@ struct TargetWish {
   TargetKind kind = TargetKind::embedded;
   std::optional<std::filesystem::path> entry = {};  ///< of openclaw; else the installed package's
   std::optional<std::string> url = {};
-  std::optional<std::string> token = {};  ///< of url; else TARE_GATEWAY_TOKEN of the environment
+  std::optional<std::string> token = {};  ///< of url
 };
 /// Throws Error(usage) for an entry that is not there, or a URL that is missing or not one of a WebSocket;
 /// Error(unavailable) with `tare targets install openclaw` when the package, or the Node that it needs, is

@@ -16,13 +16,7 @@ void agents_sections(const Document& document, Sections& out) {
       {AgentColumns::interval, AgentColumns::memory, AgentColumns::ratio}, notes,
       [&](auto columns, Footnotes& its) { return agents_table(figures, columns, its); },
       [&](const Table& made) { return natural_width(made) <= out.options().width; });
-  out.blank();
-  if (table.lanes.empty()) {
-    out.say("result", "nothing was measured", Tone::bad);
-  } else {
-    out.add(table);
-    for (const std::string& note : notes.lines()) out.add_flow(note);
-    out.blank();
+  if (show_table(table, notes, out)) {
     out.say_each("halves", halves(figures));
     out.say_each("per row", costs_per_row(figures));
     if (!document.comparisons.empty()) out.say("signs", worker_ratio_sign(document));

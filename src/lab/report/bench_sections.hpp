@@ -29,6 +29,9 @@ Table widest_table(std::initializer_list<Columns> widest_first, Footnotes& notes
   return table;
 }
 
+/// The table with its footnotes, or that there is nothing; whether there is something to say of it.
+bool show_table(const Table& table, const Footnotes& notes, Sections& out);
+
 /// The lanes without any figure, each with its reasons.
 void missing_lanes(const Document& document, const std::vector<const Target*>& missing, Sections& out);
 /// The same of those that a table does not have.

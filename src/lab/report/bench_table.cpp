@@ -98,6 +98,18 @@ void Report::verdicts() {
 
 }  // namespace
 
+bool show_table(const Table& table, const Footnotes& notes, Sections& out) {
+  out.blank();
+  if (table.lanes.empty()) {
+    out.say("result", "nothing was measured", Tone::bad);
+    return false;
+  }
+  out.add(table);
+  for (const std::string& note : notes.lines()) out.add_flow(note);
+  out.blank();
+  return true;
+}
+
 void missing_lanes(const Document& document, const std::vector<const Target*>& missing, Sections& out) {
   const Figures figures(document);
   std::vector<std::string> lines;

@@ -13,13 +13,7 @@ void gateway_sections(const Document& document, Sections& out) {
       {GatewayColumns::p95_p99_max, GatewayColumns::p95_p99, GatewayColumns::p99, GatewayColumns::p50}, notes,
       [&](auto columns, Footnotes& its) { return gateway_table(figures, columns, its); },
       [&](const Table& made) { return natural_width(made) <= out.options().width; });
-  out.blank();
-  if (table.lanes.empty()) {
-    out.say("result", "nothing was measured", Tone::bad);
-  } else {
-    out.add(table);
-    for (const std::string& note : notes.lines()) out.add_flow(note);
-    out.blank();
+  if (show_table(table, notes, out)) {
     out.say_each(loop_name(document), loop_lines(document));
     out.say_each("pessimistic", pessimistic_lines(document), Tone::warn);
     out.say_each("correctness", correctness_lines(document));

@@ -99,13 +99,7 @@ void import_sections(const Document& document, Sections& out) {
       {ImportColumns::interval, ImportColumns::phases, ImportColumns::ratio}, notes,
       [&](auto columns, Footnotes& its) { return import_table(figures, columns, its); },
       [&](const Table& made) { return lanes_fit(made, out.options().width); });
-  out.blank();
-  if (table.lanes.empty()) {
-    out.say("result", "nothing was measured", Tone::bad);
-  } else {
-    out.add(table);
-    for (const std::string& note : notes.lines()) out.add_flow(note);
-    out.blank();
+  if (show_table(table, notes, out)) {
     out.say_each("engines", engine_starts(document));
     out.say("baseline", baseline_line(document));
     out.say("signs", import_signs(document));

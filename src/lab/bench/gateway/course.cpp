@@ -19,9 +19,6 @@ using namespace std::chrono_literals;
 using load::Outcome;
 using process::TreeFields;
 
-constexpr std::chrono::milliseconds probe_warmup_limit{60'000};
-constexpr double probe_warmup_target_ms = 1'000;
-constexpr std::chrono::milliseconds probe_warmup_retry{100};
 /// How long what is still open when the load is over may take, before it counts as never answered.
 constexpr std::chrono::milliseconds drain_limit{5'000};
 constexpr std::chrono::milliseconds memory_limit{5'000};
@@ -173,70 +170,11 @@ asio::awaitable<void> Course::connect_operators() {
   http_ = std::make_unique<load::HttpRequests>(io_, gateway_->http());
 }
 
-/// The gate before the load: all three answer, well and within a second, and the event loop is not degraded.
-/// The first requests make a gateway load what it loads lazily; that belongs in no figure.
 asio::awaitable<void> Course::warm_probes() {
   enter("warming probes");
-  report::ProbeWarmup& warmup = attempt_.record.probe_warmup;
-  const Instant start = now();
-  const Instant deadline = start + probe_warmup_limit;
-  for (;;) {
-    const report::WarmupSample sample = co_await try_probes(deadline);
-    warmup.samples.push_back(sample);
-    warmup.duration_ms = to_ms(now() - start);
-    const auto good = [](const report::WarmupProbe& probe) {
-      return probe.ok && probe.latency_ms <= probe_warmup_target_ms;
-    };
-    if (good(sample.readyz) && good(sample.control_ui) && good(sample.sessions_list) &&
-        sample.degraded != true)
-      co_return;
-    if (now() + probe_warmup_retry >= deadline) break;
-    asio::steady_timer retry(io_, probe_warmup_retry);
-    co_await retry.async_wait(asio::use_awaitable);
-  }
-  const auto said = [](std::string_view name, const report::WarmupProbe& probe) {
-    return fmt::format("{}: {} in {:.1f} ms", name, probe.ok ? "ok" : probe.error.value_or("failed"),
-                       probe.latency_ms);
-  };
-  const report::WarmupSample& last = warmup.samples.back();
-  throw Error(ErrorCode::failed, "gateway probes did not become fast and healthy before concurrent load",
-              fmt::format("{}, {}, {}", said("readyz", last.readyz), said("control UI", last.control_ui),
-                          said("sessions.list", last.sessions_list)));
-}
-
-asio::awaitable<report::WarmupSample> Course::try_probes(Instant deadline) {
-  struct Try {
-    report::WarmupSample sample;
-    std::size_t answered = 0;
-  };
-  // Answers may come when this coroutine was told to stop and is gone.
-  const auto made = std::make_shared<Try>();
-  const auto note = [this, made](report::WarmupProbe& probe, Instant sent, Instant ended,
-                                 std::optional<Fault> fault) {
-    probe = {!fault, to_ms(ended - sent), fault ? std::optional(fault->text) : std::nullopt};
-    made->answered += 1;
-    wakeup_.notify();
-  };
-  const auto ask_http = [&](Probe probe, std::string_view accept, report::WarmupProbe& into) {
-    const auto answered = [made, note, probe, &into](const load::HttpAnswer& answer) {
-      if (probe == Probe::readyz) {
-        const std::string_view degraded = lab_gateway::member(answer.body, "eventLoop.degraded");
-        if (degraded == "true" || degraded == "false") made->sample.degraded = degraded == "true";
-      }
-      note(into, answer.sent, answer.ended, fault_of(probe, answer));
-    };
-    if (!http_->get(name_of(probe), accept, answered))
-      note(into, now(), now(), Fault{Fault::Kind::failed, "no connection is free"});
-  };
-  ask_http(Probe::readyz, "application/json", made->sample.readyz);
-  ask_http(Probe::control_ui, "text/html", made->sample.control_ui);
-  operators_.front()->ask(
-      "sessions.list", "{}", left_until(deadline, 20'000ms), [made, note](const lab_gateway::Answer& answer) {
-        note(made->sample.sessions_list, answer.sent, answer.at, fault_of(Probe::sessions_list, answer));
-      });
-  co_await wakeup_.until([&] { return made->answered == 3 || lost_; }, Instant::max());
-  if (lost_) co_await fail_with(*lost_);
-  co_return made->sample;
+  warm_up_.emplace(io_, *http_, *operators_.front(), wakeup_);
+  const bool is_open = co_await warm_up_->pass([this] { return lost_.has_value(); });
+  if (!is_open) co_await fail_with(*lost_);
 }
 
 std::vector<std::uint64_t> Course::turn_sessions() const {

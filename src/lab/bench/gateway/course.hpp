@@ -16,6 +16,7 @@
 #include "lab/bench/gateway/attempt.hpp"
 #include "lab/bench/gateway/seeding.hpp"
 #include "lab/bench/gateway/wakeup.hpp"
+#include "lab/bench/gateway/warm_up.hpp"
 
 namespace tare::gateway_bench {
 
@@ -44,7 +45,6 @@ class Course {
   boost::asio::awaitable<void> start_servers();
   boost::asio::awaitable<void> connect_operators();
   boost::asio::awaitable<void> warm_probes();
-  boost::asio::awaitable<report::WarmupSample> try_probes(Instant deadline);
   boost::asio::awaitable<void> set_up();
   boost::asio::awaitable<void> seed();
   boost::asio::awaitable<void> subscribe(Instant deadline);
@@ -87,6 +87,7 @@ class Course {
   std::vector<std::shared_ptr<Client>> history_;
   std::vector<std::shared_ptr<Client>> updates_;
   std::unique_ptr<load::HttpRequests> http_;
+  std::optional<WarmUp> warm_up_;
   std::unique_ptr<Seeding> seeding_;
   std::unique_ptr<Turns> warm_;
   std::unique_ptr<Turns> turns_;

@@ -47,6 +47,7 @@ asio::awaitable<void> Course::clean_up() {
   if (probes_) probes_->give_up();
   for (Client* client : clients()) client->drop();
   if (http_) http_->close(load::Outcome::censored);
+  if (warm_up_) attempt_.record.probe_warmup = warm_up_->record();
   co_await stop_servers();
   if (attempt_.loaded) read_aftermath();
   attempt_.record.duration_ms = to_ms(std::chrono::steady_clock::now() - begun_);

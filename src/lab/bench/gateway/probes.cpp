@@ -341,9 +341,11 @@ void Probes::give_up() {
 
 void Probes::add(Probe probe, load::Sample sample, std::optional<Fault> fault) {
   open_ -= 1;
-  const bool is_wrong = fault && fault->kind == Fault::Kind::wrong;
-  checks_[static_cast<std::size_t>(probe)].check(
-      "right_answer", !is_wrong, [] { return "what was asked for"; }, [&] { return fault->text; });
+  if (sample.outcome == Outcome::ok || sample.outcome == Outcome::failed) {
+    const bool is_wrong = fault && fault->kind == Fault::Kind::wrong;
+    checks_[static_cast<std::size_t>(probe)].check(
+        "right_answer", !is_wrong, [] { return "what was asked for"; }, [&] { return fault->text; });
+  }
   if (fault) {
     if (sample.outcome == Outcome::ok) sample.outcome = Outcome::failed;
     sample.error = text::escape_bad_utf8(text::cut(fault->text, error_bytes));

@@ -254,6 +254,7 @@ TEST(Probes, WhatIsGivenUpIsCensored) {
   run.probes->give_up();
   EXPECT_EQ(run.of(Probe::sessions_list).count(Outcome::censored), 4U);
   EXPECT_EQ(run.of(Probe::fresh_connection).count(Outcome::censored), 1U);
+  EXPECT_TRUE(run.probes->checks(Probe::sessions_list).all().empty()) << "no answer was looked at";
   EXPECT_EQ(run.probes->open(), 0U);
   for (const Probe probe : probes_of(options)) {
     EXPECT_EQ(run.of(probe).ended() + run.of(probe).unsent_starts(), run.of(probe).due_starts())
