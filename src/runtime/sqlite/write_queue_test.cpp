@@ -43,6 +43,16 @@ TEST(WriteQueue, CommitsTogetherWhatOneTurnAsksFor) {
   EXPECT_EQ(world.queue.facts().writes, 3U);
 }
 
+TEST(WriteQueue, TellsItsThreadOnlyOnceTheTurnIsOver) {
+  World world;
+  world.push("a");
+  world.push("b");
+  EXPECT_EQ(world.io.poll_one(), 1U);  // what was ready before it would have run by now
+  EXPECT_TRUE(world.done.empty());
+  world.io.run();
+  EXPECT_EQ(world.done, (std::vector<std::string>{"a", "b"}));
+}
+
 TEST(WriteQueue, OneThatCannotBeWrittenTakesNoOtherAlong) {
   World world;
   for (const char* change : {"a", "bad", "c"}) world.push(change);

@@ -39,5 +39,20 @@ TEST(Preflight, EachSessionMayNeedAConnectionOfTheGateway) {
   EXPECT_GT(read_machine().ports, 1'000U);
 }
 
+TEST(Preflight, AGatewayThatRunsAlreadyHasLimitsOfItsOwn) {
+  Options options;
+  options.targets = {"url"};
+  options.concurrency = 10'000;
+  EXPECT_EQ(needs_of(options).gateway_fds, 0U);
+  EXPECT_LT(needs_of(options).ports, 1'000U);
+}
+
+TEST(Preflight, ClientsThatPatchCountOnlyWhereThereIsSomethingToPatch) {
+  Options none;
+  Options some;
+  some.session_updates = 1;
+  EXPECT_EQ(needs_of(some).lab_fds - needs_of(none).lab_fds, some.session_update_clients);
+}
+
 }  // namespace
 }  // namespace tare::gateway_bench
